@@ -1,4 +1,4 @@
-//! Chores of the tree: what is longer than three lines and no part of the product.
+//! Tasks for development: anything longer than three lines that is not part of the product.
 
 mod commit_message;
 mod generate;

@@ -1,4 +1,4 @@
-//! The habits of this tree, as a test.
+//! Checks of the habits of this tree.
 
 mod arrows;
 mod back_doors;

@@ -1,4 +1,4 @@
-//! The newcomer's walk: does what pages say, word for word, with the binary given, and shows it.
+//! The newcomer's walk: runs the commands of documents with a given binary.
 
 use std::path::Path;
 

@@ -119,7 +119,7 @@ impl Default for Config {
 
 /// Inputs of the engine beside the configuration.
 #[derive(Debug)]
-pub(crate) struct Told<'a> {
+pub(crate) struct SettingsInput<'a> {
     /// The home
     pub(crate) home: &'a Home,
     /// Our own environment, of which agents get a part
@@ -188,7 +188,7 @@ impl Config {
     }
 
     /// Converts to the engine's settings.
-    pub(crate) fn settings(&self, told: Told<'_>) -> Result<Settings, PolicyError> {
+    pub(crate) fn settings(&self, told: SettingsInput<'_>) -> Result<Settings, PolicyError> {
         let LimitsConfig { depth, running, children, .. } = self.limits;
         let limits = Limits {
             depth,

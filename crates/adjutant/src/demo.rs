@@ -1,4 +1,4 @@
-//! `adjutant demo`: a crew at work in a folder that is gone afterwards, told as it happens.
+//! `adjutant demo`: runs a crew in a temporary folder and reports its progress.
 //!
 //! A scripted lead drafts scripted workers, each a process and an MCP client of its own, under a server of
 //! their own. One has its work reviewed and merged, one fails and is drafted again, one spends too much and is

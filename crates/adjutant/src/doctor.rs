@@ -1,4 +1,4 @@
-//! `adjutant doctor`: looks at everything Adjutant depends on, changes nothing, and says what to do.
+//! `adjutant doctor`: checks everything that Adjutant depends on, changes nothing, and advises.
 
 mod git;
 mod mcp_servers;
@@ -27,7 +27,7 @@ use crate::yaml::Problem;
 /// The command that accepts that commits are gone.
 pub(crate) const SETTLE_COMMAND: &str = "adjutant worktrees check --settle";
 /// Timeout of a health check.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Less free than this, and the record may soon not be written.
 const SCARCE: u64 = 1 << 30;
 /// Less free than this, and it is about to stop.
@@ -298,9 +298,9 @@ fn is_healthy(url: &str) -> Result<(), String> {
     let host = url.strip_prefix("http://").unwrap_or(url).trim_end_matches('/');
     let ask = || -> std::io::Result<String> {
         let address = host.to_socket_addrs()?.next().ok_or(std::io::ErrorKind::NotFound)?;
-        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut stream = TcpStream::connect_timeout(&address, CHECK_TIMEOUT)?;
+        stream.set_read_timeout(Some(CHECK_TIMEOUT))?;
+        stream.set_write_timeout(Some(CHECK_TIMEOUT))?;
         let request = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes())?;
         // The first line tells; a stranger on that port may never stop talking.

@@ -1,4 +1,4 @@
-//! A project's home, the folder `.adjutant`: how it is found, and where everything that belongs to it lies.
+//! A project's home, the folder `.adjutant`: how it is found, and the paths of everything in it.
 //!
 //! The folder holds what people write (configuration, roles, templates) and the mirrors. What the program
 //! writes is in the home's state folder, see `state.rs`; the operator's token is outside the project.

@@ -1,4 +1,4 @@
-//! `adjutant init`: makes a home. What is there is kept, always.
+//! `adjutant init`: creates a home. Existing files are kept.
 
 pub(crate) mod detect;
 

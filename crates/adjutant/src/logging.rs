@@ -1,4 +1,4 @@
-//! Where the log goes, and how much of it: stderr, which in the background is `server.log`.
+//! Target and level of the log: stderr, which in the background is `server.log`.
 
 use std::io::{self, IsTerminal as _, Write};
 

@@ -1,6 +1,6 @@
 //! Adjutant: one program that turns coding agents into a supervised crew.
 //!
-//! The face for people, and the server. See ARCHITECTURE.md, “adjutant”.
+//! The command line, the full screen and the server process. See ARCHITECTURE.md, “adjutant”.
 
 mod app;
 mod backup;

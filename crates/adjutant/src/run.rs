@@ -1,4 +1,4 @@
-//! From the arguments to an exit code: parses, chooses a runtime, runs the command, says what failed.
+//! From arguments to an exit code: parses, chooses a runtime, runs the command, prints the error.
 
 use std::ffi::OsString;
 use std::panic::{UnwindSafe, catch_unwind};

@@ -74,7 +74,7 @@ async fn play(app: &App, path: &Path) -> Result<Result<ResultLine, Stop>, Troubl
         uses: Cell::new(0),
         result: RefCell::new(None),
     };
-    let mut scope = scope(&app.env, attempt, (prompt, &input));
+    let mut scope = scope(&app.env, attempt, prompt, &input);
     let played = player.play(scenario.steps_of(attempt), &mut scope).await;
     Ok(played.map(|()| player.good_end()))
 }
@@ -134,7 +134,7 @@ fn mcp(env: &Environment, attempt: u32) -> Result<Option<Mcp>, Trouble> {
 }
 
 /// Initial variables of templates.
-fn scope(env: &Environment, attempt: u32, (prompt, input): (&str, &str)) -> Scope {
+fn scope(env: &Environment, attempt: u32, prompt: &str, input: &str) -> Scope {
     let mut scope = Scope::default();
     scope.set("attempt", attempt);
     scope.set("prompt", prompt);

@@ -22,7 +22,7 @@ use wire::server::ReloadReport;
 
 use crate::cli_error::Trouble;
 use crate::config::changes::Reading;
-use crate::config::{Config, Flag, Told};
+use crate::config::{Config, Flag, SettingsInput};
 use crate::crew::mcp_servers;
 use crate::crew::roles;
 use crate::crew::templates;
@@ -73,7 +73,8 @@ impl Stage {
         warnings.extend(report.errors.iter().chain(&report.warnings).map(ToString::to_string));
         let (templates, problems) = templates::load(&self.home);
         warnings.extend(problems.iter().map(ToString::to_string));
-        let told = Told { home: &self.home, env: &self.env, roles: report.roles, templates };
+        let told =
+            SettingsInput { home: &self.home, env: &self.env, roles: report.roles, templates };
         let mut settings =
             config.settings(told).map_err(|error| Trouble::usage(error.to_string()))?;
         settings.review_template = host::files::read(&self.home.review_template())?;
@@ -290,7 +291,7 @@ impl Ready {
         };
         let stop = self.shutdown.clone();
         self.tasks.spawn(async move {
-            // Told to end before it was idle.
+            // SettingsInput to end before it was idle.
             _ = stop.run_until_cancelled(idle).await;
         });
     }
@@ -299,7 +300,7 @@ impl Ready {
     pub(crate) fn end_when_asked(&self) -> io::Result<()> {
         let (shutdown, asked) = (self.shutdown.clone(), server_process::asked_to_stop()?);
         self.tasks.spawn(async move {
-            // Told to end in another way, it has ended already.
+            // SettingsInput to end in another way, it has ended already.
             _ = shutdown.run_until_cancelled(asked).await;
             shutdown.cancel();
         });

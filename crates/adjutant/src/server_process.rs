@@ -1,4 +1,4 @@
-//! A server's life as a process: one per home, found by its file, watched over, ended with care.
+//! The server as a process: one per home, found by its file, supervised, and stopped by its lock's holder.
 //!
 //! The lock says whether a server runs and which process it is. `server.json` says where, and that it is wanted: a
 //! server that crashed leaves its file behind and is started again; one that was ended takes it along. A signal goes
@@ -28,7 +28,7 @@ use connect::{ConnectError, Where};
 pub(crate) use watch::{WatchError, watch};
 
 /// Poll interval for a held lock.
-const LOOK: Duration = Duration::from_millis(5);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Wait for a server that is starting or stopping.
 const SETTLE: Duration = Duration::from_secs(10);
 /// Ports tried above the requested one.
@@ -142,7 +142,7 @@ async fn listen_only_within(
 ) -> Result<Bound, OnlyPortError> {
     let deadline = Instant::now() + patience;
     let mut said = false;
-    let mut look = interval(LOOK);
+    let mut look = interval(LOCK_POLL_INTERVAL);
     loop {
         look.tick().await;
         match bind(host, port) {
@@ -237,7 +237,7 @@ async fn claim_within(at: &Where, lock: &Path, patience: Duration) -> Result<Cla
         return Ok(Claim::Theirs(server));
     }
     let deadline = Instant::now() + patience;
-    let mut look = interval(LOOK);
+    let mut look = interval(LOCK_POLL_INTERVAL);
     loop {
         look.tick().await;
         if let Some(held) = owner::lock(lock)? {
@@ -422,7 +422,7 @@ pub(crate) async fn down(at: &Where, lock: &Path, patience: Patience) -> Result<
     let note = connect::note(at);
     let holder = if at.inside_agent { Holder::Unknown } else { owner::holder(lock)? };
     if holder == Holder::Nobody {
-        return down_elsewhere(at, lock, (note, patience)).await;
+        return down_elsewhere(at, lock, note, patience).await;
     }
     let server = match (note, holder) {
         (Some(server), Holder::Unknown | Holder::Nobody) => server,
@@ -462,7 +462,8 @@ pub(crate) async fn down(at: &Where, lock: &Path, patience: Patience) -> Result<
 async fn down_elsewhere(
     at: &Where,
     lock: &Path,
-    (note, patience): (Option<ServerFile>, Patience),
+    note: Option<ServerFile>,
+    patience: Patience,
 ) -> Result<Down, DownError> {
     let Some(server) = note else { return Ok(Down::NotRunning) };
     if process::is_alive(server.pid) && ask(at, &server).await? {

@@ -1,4 +1,4 @@
-//! Output for people at a terminal, and errors about what they typed.
+//! Output for people at a terminal, and usage errors.
 
 pub(crate) mod render;
 pub(crate) mod usage;

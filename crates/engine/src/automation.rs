@@ -1,4 +1,4 @@
-//! Work that goes on by itself: loops, plans, supervisors of epics.
+//! Automatic work: loops, plans, supervisors of epics.
 
 pub(crate) mod loops;
 pub(crate) mod office;

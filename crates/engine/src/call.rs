@@ -1,4 +1,4 @@
-//! The way of a call: who calls, what a tool is, the door, rates and repeats.
+//! The path of a call: caller, tool, door, rates and repeats.
 
 pub(crate) mod activity;
 pub(crate) mod cx;

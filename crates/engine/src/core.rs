@@ -1,4 +1,4 @@
-//! The engine itself: the handle, settings, errors, redaction, and what every room stands on.
+//! The base of every room: the handle, settings, errors and redaction.
 
 pub(crate) mod durable;
 pub(crate) mod error;

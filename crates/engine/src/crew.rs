@@ -1,4 +1,4 @@
-//! Agents: drafting, starting, supervising and ending them, and what they are told.
+//! Agents: drafting, starting, supervising and ending them, and their context.
 
 pub(crate) mod context;
 pub(crate) mod enlist;

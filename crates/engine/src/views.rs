@@ -11,4 +11,4 @@ pub(crate) mod record;
 pub(crate) mod service;
 pub(crate) mod watch;
 
-pub use mail::LetterWish;
+pub use mail::LetterRequest;

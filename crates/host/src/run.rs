@@ -1,4 +1,4 @@
-//! One run of an agent on disk: what was asked for, what it said, how it ended. The server's side.
+//! One run of an agent on disk: its specification, its output and its end. The server's side.
 //!
 //! A run is a folder. The supervisor beside the agent writes it; the server reads it, and talks to the
 //! supervisor through a socket. Neither needs the other to be alive.

@@ -1,4 +1,4 @@
-//! An epic: a group of tasks, and where it stands.
+//! An epic: a group of tasks, and its state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub enum EpicState {
     Planning,
     /// In progress
     InProgress,
-    /// Held up
+    /// Blocked
     Blocked,
     /// Done
     Completed,

@@ -1,4 +1,4 @@
-//! Messages to webhooks: which events are wanted, what stays in order, and when one is tried again.
+//! Messages to webhooks: wanted events, ordering, and retries.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

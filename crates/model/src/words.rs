@@ -1,4 +1,4 @@
-//! Closed lists of words: an enum, and the one name by which each of it is stored and sent.
+//! Closed lists of words: an enum, and the name by which each variant is stored and sent.
 
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $text:literal,)* })*) => {$(

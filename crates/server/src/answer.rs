@@ -104,7 +104,7 @@ pub(crate) async fn read_bytes(body: Body) -> Answer<Bytes> {
         } else if let Some(late) = BodyTimeout::among(error.as_ref()) {
             Refusal::with(StatusCode::REQUEST_TIMEOUT, ToolError::invalid(late.to_string()))
         } else {
-            ToolError::invalid("the body broke off").into()
+            ToolError::invalid("the body ended early").into()
         }
     })
 }

@@ -1,4 +1,4 @@
-//! `/api`: what the operator's own programs ask for beside the tools.
+//! `/api`: routes for the operator's own programs beside the tools.
 
 pub(crate) mod agents;
 pub(crate) mod audit;

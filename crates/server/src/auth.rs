@@ -1,4 +1,4 @@
-//! The gate: where a request comes from, how long it is, and whose it is.
+//! The gate: checks the origin, the size and the token of a request.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -22,7 +22,7 @@ use crate::shared::Shared;
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// A wish to use a tool, as a face has understood it.
-pub(crate) struct Wish {
+pub(crate) struct ToolRequest {
     pub(crate) principal: Principal,
     /// In whose name, if the operator acts
     pub(crate) as_agent: Option<AgentId>,
@@ -41,8 +41,8 @@ pub(crate) fn key_of(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Calls a tool and counts the call.
-async fn call(shared: &Shared, wish: Wish, progress: &Progress) -> Result<Output, Failure> {
-    let Wish { principal, as_agent, entry, input, key } = wish;
+async fn call(shared: &Shared, wish: ToolRequest, progress: &Progress) -> Result<Output, Failure> {
+    let ToolRequest { principal, as_agent, entry, input, key } = wish;
     let began = Instant::now();
     let call = Call { principal, as_agent, tool: entry.def, input, key };
     let (agent, tool) = (as_agent.or_else(|| agent_of(principal)), entry.def.name);
@@ -81,7 +81,7 @@ async fn caught<T>(call: impl Future<Output = T>) -> Result<T, Panic> {
 }
 
 /// Calls a tool that does not wait.
-pub(crate) async fn at_once(shared: &Shared, wish: Wish) -> Result<Output, Failure> {
+pub(crate) async fn at_once(shared: &Shared, wish: ToolRequest) -> Result<Output, Failure> {
     static NOTHING: LazyLock<Progress> = LazyLock::new(Progress::default);
     call(shared, wish, &NOTHING).await
 }
@@ -90,7 +90,7 @@ pub(crate) async fn at_once(shared: &Shared, wish: Wish) -> Result<Output, Failu
 /// hears now and then how long it has waited.
 pub(crate) async fn watch<R: Future<Output = ()>>(
     shared: &Shared,
-    wish: Wish,
+    wish: ToolRequest,
     gone: impl Future<Output = ()>,
     report: Option<impl Fn(Duration) -> R>,
 ) -> Result<Output, Failure> {

@@ -1,4 +1,4 @@
-//! Connections: how many there are, how long each may take to say what it wants, and how they end.
+//! Connections: their number, their time limits, and their end.
 //!
 //! A connection counts against the limit while it carries no request of a caller that was let in. A
 //! stream, a WebSocket or a call that waits therefore counts no more, however long it lasts, and no
@@ -84,14 +84,14 @@ impl Places {
 
 /// The place of one connection, given back while a request that was let in is answered on it.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     places: Arc<Places>,
     is_held: AtomicBool,
     /// Cancelled when the connection is to end after its present answer
     full: CancellationToken,
 }
 
-impl Place {
+impl ConnectionSlot {
     fn take(places: &Arc<Places>) -> Option<Arc<Self>> {
         places.take().then(|| Self::taken(places))
     }
@@ -123,7 +123,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.give_back();
     }
@@ -131,12 +131,12 @@ impl Drop for Place {
 
 /// A request that was let in: as long as this lives its connection does not count.
 #[derive(Debug)]
-pub(crate) struct LetIn(Option<Arc<Place>>);
+pub(crate) struct LetIn(Option<Arc<ConnectionSlot>>);
 
 impl LetIn {
     /// Notes that a request was let in on the connection it came by, if it came by one.
     pub(crate) fn note<B>(request: &Request<B>) -> Option<Self> {
-        let place = Arc::clone(request.extensions().get::<Arc<Place>>()?);
+        let place = Arc::clone(request.extensions().get::<Arc<ConnectionSlot>>()?);
         place.give_back();
         Some(Self(Some(place)))
     }
@@ -184,8 +184,8 @@ pub(crate) async fn serve(
         };
         // Small answers go out at once; if the system refuses, they go out a little later.
         drop(stream.set_nodelay(true));
-        let place = match Place::take(&places) {
-            None if !is_full => Place::wait(&places).await,
+        let place = match ConnectionSlot::take(&places) {
+            None if !is_full => ConnectionSlot::wait(&places).await,
             place => place,
         };
         is_full = place.is_none();
@@ -196,7 +196,7 @@ pub(crate) async fn serve(
                 open.spawn(connection(stream, service, shutdown.clone()));
             }
             None => {
-                if let Some(place) = Place::take(&refusals) {
+                if let Some(place) = ConnectionSlot::take(&refusals) {
                     open.spawn(refuse(stream, limits.max_connections, place));
                 }
             }
@@ -249,7 +249,7 @@ async fn connection(stream: TcpStream, service: Service, shutdown: CancellationT
 }
 
 /// Says that there are too many connections, and closes this one.
-async fn refuse(mut stream: TcpStream, most: usize, _place: Arc<Place>) {
+async fn refuse(mut stream: TcpStream, most: usize, _place: Arc<ConnectionSlot>) {
     let error = ToolError::new(
         Code::TransientError,
         format!("{most} connections are open; the limit is {most}"),
@@ -278,7 +278,7 @@ async fn refuse(mut stream: TcpStream, most: usize, _place: Arc<Place>) {
 /// The router as one connection uses it.
 struct Service {
     router: TowerToHyperService<Router>,
-    place: Arc<Place>,
+    place: Arc<ConnectionSlot>,
     limits: ConnectionLimits,
 }
 

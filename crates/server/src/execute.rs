@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use wire::tools::ExecuteRequest;
 
 use crate::answer::{Refusal, add_headers, body, json_response, read_json, status_of};
-use crate::calls::{self, Wish};
+use crate::calls::{self, ToolRequest};
 use crate::registry::Mount;
 use crate::shared::Shared;
 
@@ -25,7 +25,7 @@ pub(crate) async fn execute(
 ) -> Response {
     let key = calls::key_of(request.headers());
     let wish = match read_json(request.into_body()).await {
-        Ok(value) => understand(&shared, principal, &value).map(|wish| Wish { key, ..wish }),
+        Ok(value) => understand(&shared, principal, &value).map(|wish| ToolRequest { key, ..wish }),
         Err(refusal) => Err(refused(refusal)),
     };
     let wish = match wish {
@@ -91,10 +91,14 @@ impl Refused {
 }
 
 /// Reads a wish: first who calls, then which tool.
-fn understand(shared: &Shared, principal: Principal, value: &Value) -> Result<Wish, Refused> {
+fn understand(
+    shared: &Shared,
+    principal: Principal,
+    value: &Value,
+) -> Result<ToolRequest, Refused> {
     let ExecuteRequest { agent_id: as_agent, tool_name, input } = engine::parse_input(value)?;
     match Mount::ALL.find(&tool_name, &shared.app.engine.settings()) {
-        Ok(entry) => Ok(Wish { principal, as_agent, entry, input, key: None }),
+        Ok(entry) => Ok(ToolRequest { principal, as_agent, entry, input, key: None }),
         Err(unknown) => {
             let caller = shared.app.engine.caller(principal, as_agent)?;
             let name: String = tool_name.chars().take(200).collect();

@@ -1,4 +1,4 @@
-//! From where a request may come: `Host` must be ours, and `Origin`, where a browser sends one, too.
+//! Checks `Host` and `Origin` of a request against the server's own.
 //!
 //! A page on another site can make a browser send requests here, also under a name of its own that
 //! points to this machine. Both show in these headers.

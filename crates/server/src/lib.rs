@@ -1,4 +1,4 @@
-//! The faces for programs: MCP, `POST /mcp/execute` and `/api`, behind one gate.
+//! The interfaces for programs: MCP, `POST /mcp/execute` and `/api`, behind one gate.
 //!
 //! Every request passes the same checks (`Host`, `Origin`, size, token) before any face sees it, and
 //! every call of a tool leaves through `calls`, which knows the engine's door and nothing deeper.

@@ -1,4 +1,4 @@
-//! MCP over Streamable HTTP, both eras on one endpoint.
+//! MCP over Streamable HTTP, both protocol versions on one endpoint.
 
 pub(crate) mod endpoint;
 pub(crate) mod handler;

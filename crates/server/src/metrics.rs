@@ -88,7 +88,7 @@ impl Metrics {
                 }
             }
         }
-        text.push_str("# HELP adjutant_tool_duration_seconds How long calls took.\n");
+        text.push_str("# HELP adjutant_tool_duration_seconds Duration of calls.\n");
         text.push_str("# TYPE adjutant_tool_duration_seconds histogram\n");
         for (name, row) in used {
             row.write_durations(name, text);
@@ -162,28 +162,23 @@ pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> Answer<Respons
     let last = *engine.last_event().borrow();
     let mut text = String::with_capacity(4096);
     shared.metrics.write(&mut text);
-    gauge(&mut text, "adjutant_agents_live", "Agents that have not ended.", live);
+    gauge(&mut text, "adjutant_agents_live", "Live agents.", live);
     gauge(&mut text, "adjutant_last_event", "The number of the last event.", last);
     gauge(
         &mut text,
         "adjutant_subscribers",
-        "Who listens to resources.",
+        "Subscriptions to resources.",
         shared.subscriptions.count(),
     );
     gauge(
         &mut text,
         "adjutant_requests_open",
-        "Requests and streams that are open.",
+        "Open requests and streams.",
         shared.app.activity.open.get(),
     );
-    gauge(
-        &mut text,
-        "adjutant_answers_due",
-        "Requests that are not answered yet.",
-        shared.answers.get(),
-    );
+    gauge(&mut text, "adjutant_answers_due", "Requests in progress.", shared.answers.get());
     let up = seconds(u64::try_from(shared.metrics.began.elapsed().as_micros()).unwrap_or(u64::MAX));
-    gauge(&mut text, "adjutant_uptime_seconds", "How long the server has run.", up);
+    gauge(&mut text, "adjutant_uptime_seconds", "Uptime of the server in seconds.", up);
     if let Some(bytes) = memory() {
         gauge(&mut text, "process_resident_memory_bytes", "Memory held.", bytes);
     }

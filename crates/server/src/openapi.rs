@@ -1,4 +1,4 @@
-//! The description of what is not MCP, as programs read it: `OpenAPI`.
+//! The `OpenAPI` document: everything except MCP.
 //!
 //! Paths and schemas come from the operations that [`operations`] lists; the tools are added from the registry.
 
@@ -6,24 +6,24 @@ use std::sync::LazyLock;
 
 use engine::settings::Settings;
 use serde_json::{Map, Value, json};
-use wire::operation::describe;
+use wire::operation::{describe, event_data};
 
 use crate::api::operations::operations;
 
 /// The subjects of the operations, with their descriptions.
 const TAGS: [(&str, &str); 13] = [
-    ("tools", "What agents use"),
-    ("agents", "Who works; for the operator"),
-    ("reviews", "Work that is looked at and merged; for the operator"),
-    ("tasks", "What is to be done; for the operator"),
-    ("plans", "Documents that are run step by step; for the operator"),
-    ("loops", "Sessions that run by themselves; for the operator"),
-    ("mail", "Letters to look through; for the operator"),
-    ("record", "What happened; for the operator"),
-    ("page", "Ways into the page"),
+    ("tools", "Tools of agents"),
+    ("agents", "Agents; for the operator"),
+    ("reviews", "Reviews and merges; for the operator"),
+    ("tasks", "Tasks; for the operator"),
+    ("plans", "Plans that are run step by step; for the operator"),
+    ("loops", "Loops; for the operator"),
+    ("mail", "Mail; for the operator"),
+    ("record", "Events and recorded calls; for the operator"),
+    ("page", "Links and sessions of the page"),
     ("settings", "The configuration and the roles; for the operator"),
     ("slack", "People who give orders in Slack; for the operator"),
-    ("webhooks", "Who is told of events; for the operator"),
+    ("webhooks", "Endpoints that receive events; for the operator"),
     ("server", "The server itself"),
 ];
 
@@ -40,7 +40,9 @@ pub(crate) fn document_for(settings: &Settings) -> String {
 
 fn without_tools() -> Value {
     let described = describe(&operations());
-    let schemas = described.components();
+    let mut schemas = described.components();
+    // The stream of events is no JSON, so that no operation names what is in it.
+    schemas.insert("EventData".to_owned(), event_data().to_value());
     let tag = |(name, description)| json!({ "name": name, "description": description });
     json!({
         "openapi": "3.1.0",
@@ -60,15 +62,16 @@ fn without_tools() -> Value {
     })
 }
 
-/// Adds the inputs of tools, and that each goes into `Execute`.
+/// Adds the inputs of tools, each of which goes into `Execute`, and their answers, by name.
 fn with_tools(mut document: Value, settings: &Settings) -> Value {
     let mut inputs = Map::new();
-    let mut calls = Vec::new();
+    let (mut calls, mut answers) = (Vec::new(), Map::new());
     for tool in engine::tools_of(settings) {
         let (name, described) = (tool.name, tool.described());
         let mut input = Value::Object((*described.input).clone());
         input["description"] = described.description.as_str().into();
         inputs.insert(name.to_owned(), input);
+        answers.insert(name.to_owned(), Value::Object((*described.output).clone()));
         calls.push(json!({
             "type": "object",
             "properties": {
@@ -81,6 +84,13 @@ fn with_tools(mut document: Value, settings: &Settings) -> Value {
     }
     let schemas = &mut document["components"]["schemas"];
     schemas["Execute"]["oneOf"] = calls.into();
+    let names: Vec<&String> = answers.keys().collect();
+    schemas["ToolAnswers"] = json!({
+        "description": "The answer of each tool, by its canonical name.",
+        "type": "object",
+        "required": names,
+        "properties": answers,
+    });
     if let Some(schemas) = schemas.as_object_mut() {
         schemas.extend(inputs);
     }

@@ -1,4 +1,4 @@
-//! The registry as the faces need it: every tool under its names, described once and for all.
+//! The registry for the interfaces: every tool under its names, described once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

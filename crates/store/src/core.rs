@@ -1,4 +1,4 @@
-//! The record itself: the handle over the database, its one writer, its readers, events, rows and pages.
+//! The database: its handle, its writer, its readers, events, rows and pages.
 
 pub(crate) mod amount;
 pub(crate) mod chain;

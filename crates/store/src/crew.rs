@@ -1,4 +1,4 @@
-//! Agents, their runs, their tree, their questions, and what they may spend.
+//! Agents, their runs, their tree, their questions and their budgets.
 
 pub(crate) mod agent;
 pub(crate) mod budget;

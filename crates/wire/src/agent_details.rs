@@ -59,10 +59,10 @@ pub struct AgentView {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "WholeAgent")]
 pub struct AgentDetails {
-    /// The agent as it stands in lists
+    /// The agent as in lists
     #[serde(flatten)]
     pub agent: AgentView,
-    /// The state as `await_agent` says it
+    /// State in the words of `await_agent`
     pub await_status: AwaitStatus,
     /// Number of attempts
     pub attempt: u32,
@@ -70,7 +70,7 @@ pub struct AgentDetails {
     pub cwd: Option<String>,
     /// Status in the review toolset's vocabulary
     pub review_status: InstanceStatus,
-    /// The worktree that Adjutant made for it; null where it has none
+    /// Worktree that Adjutant created for it; null if it has none
     pub worktree: Option<AgentWorktree>,
     /// Review relations: its reviewers and the agents it reviews
     pub relations: Vec<ReviewRelation>,
@@ -101,7 +101,7 @@ pub struct AgentWorktree {
     pub path: String,
     /// Its branch
     pub branch: String,
-    /// The branch its work is meant for
+    /// Target branch of its work
     pub target: Option<String>,
     /// Current state
     pub state: WorktreeState,

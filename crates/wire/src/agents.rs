@@ -14,11 +14,11 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentDiff {
-    /// Its branch; null where it has no worktree of its own
+    /// Its branch; null if it has no worktree of its own
     pub branch: Option<String>,
     /// The commit that it is compared with
     pub base: Option<String>,
-    /// The branch its work is meant for
+    /// Target branch of its work
     pub target: Option<String>,
     /// The commit that is shown, or on top of which it works
     pub head: Option<String>,
@@ -32,9 +32,9 @@ pub struct AgentDiff {
     pub truncated: bool,
     /// Its commits, the newest first, at most 200
     pub commits: Vec<CommitView>,
-    /// The branch with what it had left uncommitted when its worktree was taken away
+    /// Branch with its uncommitted changes from when its worktree was removed
     pub rescued: Option<String>,
-    /// Why there is nothing to show; null where there is, or where nothing was changed
+    /// Reason why there is no diff; null if there is one or nothing was changed
     pub why: Option<String>,
 }
 
@@ -42,9 +42,9 @@ pub struct AgentDiff {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedFileView {
-    /// Its name, the new one where it was renamed
+    /// Name; the new one if it was renamed
     pub path: String,
-    /// Its old name, where it was renamed or copied
+    /// Old name, if it was renamed or copied
     pub old_path: Option<String>,
     /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
     pub status: String,
@@ -90,15 +90,15 @@ pub struct AgentStory {
     pub children: Vec<CrewRow>,
     /// Totals
     pub counts: StoryCounts,
-    /// Its claim on its task; null where it has none
+    /// Its claim on its task; null if it has none
     pub claim: Option<ClaimView>,
-    /// Its branch; null where it has no worktree of its own
+    /// Its branch; null if it has no worktree of its own
     pub branch: Option<String>,
     /// The newest pull request of its branch
     pub pull: Option<AgentPullRequest>,
 }
 
-/// Somebody above an agent.
+/// An ancestor of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCrumb {
@@ -118,7 +118,7 @@ pub struct StoryMark {
     pub kind: String,
     /// In a few words
     pub text: String,
-    /// Where there is more of it: a page of ours, or an address
+    /// Link to details: a path of the page, or a URL
     pub href: Option<String>,
 }
 
@@ -150,7 +150,7 @@ pub struct StoryCounts {
 pub struct ClaimView {
     /// It grows with every claim of the task: of two, the greater is the true one
     pub number: i64,
-    /// When it lapses; null where it holds as long as its holder lives
+    /// When it expires; null if it holds as long as its holder lives
     pub lease_until: Option<Timestamp>,
 }
 
@@ -186,7 +186,7 @@ pub struct AgentStream {
 }
 
 /// A place in an agent's output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OutputPlace {
     /// Output segment
     pub segment: u32,
@@ -215,7 +215,7 @@ pub enum StepKind {
     System,
 }
 
-/// One step: something that was said, done or told.
+/// One step: a message, a call or an input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamItem {
@@ -223,7 +223,7 @@ pub struct StreamItem {
     pub at: Timestamp,
     /// Sort of the step
     pub kind: StepKind,
-    /// By which a call and its output find each other. A call that is told of twice is one; the later word counts
+    /// Id that a call and its output share. If a call is reported twice, the later report counts
     pub id: Option<String>,
     /// The tool that is called: the agent's own, or `mcp__<toolset>__<tool>`
     pub tool: Option<String>,
@@ -374,7 +374,7 @@ pub struct SpawnedAgents {
     pub aggregate: Option<SpawnAggregate>,
 }
 
-/// Several agents added up.
+/// Sum over several agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpawnAggregate {
     /// True if all succeeded; absent while one runs

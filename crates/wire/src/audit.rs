@@ -61,7 +61,7 @@ pub struct ChainVerificationView {
     /// Problem, if any
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// Number of the last row that is in an archive and was not checked; 0 where none is
+    /// Number of the last row that is in an archive and was not checked; 0 if none is
     pub archived: i64,
     /// The archives, oldest first
     pub archives: Vec<AuditArchive>,

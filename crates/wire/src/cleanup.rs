@@ -58,13 +58,13 @@ pub struct SnapshotFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CleanPart {
-    /// Run folders of agents, merges and loops that are over
+    /// Run folders of ended agents, merges and loops
     Runs,
     /// Raw output in the run folders of agents that have ended
     Output,
     /// Agents' branches and rescue branches that another branch, remote branch or tag has
     Branches,
-    /// Messages that webhooks have taken
+    /// Delivered messages of webhooks
     Deliveries,
     /// Answers that are remembered for calls with a key
     Answers,

@@ -28,7 +28,7 @@ pub struct CrewRow {
     pub model: Option<String>,
     /// Current state
     pub state: AgentStateName,
-    /// Why it ended; of one that is queued, what it waits for beside a free place
+    /// Reason of its end; for a queued agent, what it waits for besides a free slot
     pub reason: Option<String>,
     /// Until when its model does not answer it
     pub limited_until: Option<Timestamp>,
@@ -62,7 +62,7 @@ pub struct CrewRow {
     pub cost_usd: Option<f64>,
     /// Budget and spending of it and its descendants
     pub budget: Option<CrewBudget>,
-    /// When it must be over
+    /// Deadline
     pub deadline_at: Option<Timestamp>,
     /// States over time; only if a window was requested
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ pub struct CrewEpic {
 pub struct CrewActivity {
     /// Its last message or call; for an ended agent, its result
     pub text: String,
-    /// The tool it called; null where it said something
+    /// Tool that it called; null for a message
     pub tool: Option<String>,
 }
 
@@ -200,7 +200,7 @@ pub struct LaneSegment {
     pub state: LaneState,
     /// From when
     pub from: Timestamp,
-    /// Until when; null while it goes on
+    /// End; null while it continues
     pub to: Option<Timestamp>,
 }
 
@@ -208,7 +208,7 @@ pub struct LaneSegment {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Crew {
-    /// The agents: of a level of the tree, oldest first; of those that are over, newest first
+    /// The agents: a level of the tree oldest first, ended ones newest first
     pub rows: Vec<CrewRow>,
     /// Number of agents left out because they ended more than ten minutes ago, if requested
     pub past: i64,

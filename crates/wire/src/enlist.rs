@@ -1,4 +1,4 @@
-//! Agents that somebody else runs: requests to enlist and discharge them, and the answers.
+//! Agents that run elsewhere: requests to enlist and discharge them, and the answers.
 
 use model::agent::AgentStateName;
 use model::{AgentId, EpicId, TaskRef};

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ColumnCounts {
-    /// Held up
+    /// Blocked
     pub blocked: i64,
     /// Anybody may begin them
     pub ready: i64,
     /// In progress
     pub in_progress: i64,
-    /// To be looked at
+    /// Waiting for review
     pub in_review: i64,
     /// Completed, failed or cancelled
     pub done: i64,
@@ -135,7 +135,7 @@ pub struct EpicTaskCounts {
     pub in_progress: i64,
     /// Waiting for review
     pub review: i64,
-    /// Held up
+    /// Blocked
     pub blocked: i64,
     /// Done
     pub completed: i64,

@@ -57,7 +57,7 @@ macro_rules! events {
                 match self { $(Self::$kind(data) => json_of(data),)* }
             }
 
-            /// Reads the payload of a kind. Fields that are not known are passed over.
+            /// Reads the payload of a kind. Unknown fields are ignored.
             ///
             /// # Errors
             /// Fails where a required field is missing or a field has another type.
@@ -121,13 +121,13 @@ events! {
     LoopCommitted(LoopCommitted) = "loop.committed",
     /// The operator left a message for a loop's next agent
     LoopMessage(LoopMessage) = "loop.message",
-    /// A hook or a commit of a loop failed; the loop goes on
+    /// A hook or a commit of a loop failed; the loop continues
     LoopStepFailed(LoopStepFailed) = "loop.step_failed",
     /// The operator asked a loop to pause or to stop
     LoopStopping(LoopStopping) = "loop.stopping",
     /// A loop paused
     LoopPaused(LoopPaused) = "loop.paused",
-    /// A paused loop goes on
+    /// A paused loop continued
     LoopResumed(LoopBegun) = "loop.resumed",
     /// A loop ended
     LoopEnded(LoopEnded) = "loop.ended",
@@ -165,7 +165,7 @@ events! {
     PlanEnded(PlanEnded) = "plan.ended",
     /// Configuration and roles were read again
     ConfigReloaded(ConfigReloaded) = "config.reloaded",
-    /// A message to a webhook was given up, the first since all were delivered
+    /// A message to a webhook failed, the first since all were delivered
     WebhookDead(WebhookDead) = "webhook.dead",
     /// A webhook was disabled: nothing is sent to it until it is enabled again
     WebhookDisabled(WebhookDisabled) = "webhook.disabled",
@@ -210,17 +210,17 @@ impl EventView {
 pub struct EventPage {
     /// The events, oldest first
     pub events: Vec<EventView>,
-    /// Where to go on: everything up to here has been looked at
+    /// Cursor: everything up to here was considered
     pub last: i64,
 }
 
-/// Where the sequence stands as a stream begins.
+/// State of the sequence at the start of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Head")]
 pub struct StreamHead {
     /// The number of the last event there is
     pub last: i64,
-    /// Everything after this one will be told
+    /// Events after this number follow
     pub after: i64,
     /// Since when this server runs: another value is another server
     pub started: Timestamp,

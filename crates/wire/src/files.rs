@@ -53,7 +53,7 @@ pub struct ReservedFiles {
     pub conflicts: Vec<ReservationConflict>,
 }
 
-/// Files that somebody else holds.
+/// Files that another agent holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReservationConflict {

@@ -37,7 +37,7 @@ pub struct DiffAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedFile {
-    /// Its name, the new one where it was renamed
+    /// Name; the new one if it was renamed
     pub path: String,
     /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
     pub status: String,

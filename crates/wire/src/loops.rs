@@ -14,7 +14,7 @@ pub struct LoopTaskCounts {
     pub remaining: i64,
     /// In progress
     pub in_progress: i64,
-    /// Held up
+    /// Blocked
     pub blocked: i64,
     /// Done
     pub completed: i64,
@@ -45,13 +45,13 @@ pub struct LoopView {
     pub agent_id: Option<AgentId>,
     /// Failed iterations in a row
     pub failures: u32,
-    /// With how many it gives up
+    /// Number of failures after which it ends
     pub most_failures: u32,
     /// The role of its agents
     pub role: String,
-    /// The kind that runs them, where somebody chose one
+    /// Kind that runs them, if one was chosen
     pub kind: Option<String>,
-    /// Where they work, where somebody chose that
+    /// Folder where they work, if one was chosen
     pub cwd: Option<String>,
     /// Where the specification was read
     pub spec_path: Option<String>,
@@ -65,7 +65,7 @@ pub struct LoopView {
     pub tasks: LoopTaskCounts,
     /// Number of a person's messages that wait for the next agent
     pub waiting: i64,
-    /// When it was begun
+    /// Start time
     pub created_at: Timestamp,
     /// When it last changed
     pub updated_at: Timestamp,
@@ -87,7 +87,7 @@ pub struct IterationView {
     pub reason: Option<String>,
     /// Summary in its own words
     pub summary: Option<String>,
-    /// The task that was begun in it
+    /// Task that was begun in it
     pub task: Option<TaskRef>,
     /// The commit that was made of it
     pub commit: Option<String>,
@@ -121,13 +121,13 @@ pub struct LoopNoteView {
 pub struct LoopMessageView {
     /// Its number
     pub number: i64,
-    /// `operator`, or the moment of the hook that said it
+    /// `operator`, or the moment of the hook that wrote it
     pub from: String,
     /// Text
     pub text: String,
     /// When it was left
     pub created_at: Timestamp,
-    /// The iteration whose agent was told; null while it waits
+    /// Iteration whose agent received it; null while it waits
     pub iteration: Option<u32>,
     /// When that was
     pub delivered_at: Option<Timestamp>,
@@ -165,7 +165,7 @@ pub struct LoopList {
     pub next_cursor: Option<i64>,
 }
 
-/// Request to start a loop, or to give one more to do. What is absent stays as it was, or is the configuration's.
+/// Request to start or continue a loop. Absent fields keep their value, or use the configuration's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "NewLoop")]

@@ -72,7 +72,7 @@ pub struct LetterView {
     pub thread_id: MailId,
     /// Sender
     pub from: PersonView,
-    /// To whom
+    /// Recipient
     pub to: PersonView,
     /// Subject
     pub subject: String,
@@ -104,7 +104,7 @@ pub struct Letters {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OfferView {
-    /// By which it is taken, from 1
+    /// Number by which it is chosen, from 1
     pub number: u32,
     /// Text
     pub text: String,
@@ -112,7 +112,7 @@ pub struct OfferView {
     pub reply: String,
 }
 
-/// A letter with all it says.
+/// A mail with its body.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadLetter {
@@ -137,7 +137,7 @@ pub struct ThreadLetter {
 pub struct PermissionRequest {
     /// The tool it wants to use
     pub tool: String,
-    /// With what
+    /// Content
     pub input: String,
 }
 
@@ -145,7 +145,7 @@ pub struct PermissionRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LetterAnswer {
-    /// By whom
+    /// Author
     pub by: PersonView,
     /// With which letter
     pub mail_id: MailId,
@@ -155,7 +155,7 @@ pub struct LetterAnswer {
     pub allowed: Option<bool>,
 }
 
-/// A task that waits for the one who asks.
+/// A task that waits for the agent that asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingTask {
@@ -177,13 +177,13 @@ pub struct Thread {
     pub letters: Vec<ThreadLetter>,
     /// Number of older mails left out
     pub left_out: usize,
-    /// The agent that an answer goes to; null where there is nobody to answer
+    /// Agent that an answer goes to; null if there is none
     pub with: Option<PersonView>,
-    /// The letter that an answer replies to: only who received one may reply
+    /// Mail to reply to: only its recipient may reply
     pub reply_to: Option<MailId>,
     /// True if an answer wakes that agent at once
     pub wakes: bool,
-    /// The tasks that wait for what that agent does
+    /// Tasks that depend on that agent's work
     pub waits_behind: Vec<WaitingTask>,
 }
 

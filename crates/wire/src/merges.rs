@@ -104,7 +104,7 @@ pub struct WatchedMerge {
 pub struct Merges {
     /// Each on its way into a branch, oldest first
     pub merges: Vec<MergeView>,
-    /// Those that were over last, newest first; only where they were asked for
+    /// Recently ended ones, newest first; only if requested
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub over: Vec<MergeView>,
     /// Cursor of the next page, if there is one
@@ -138,7 +138,7 @@ pub struct ReviewedPullRequest {
     pub state: model::review::PullState,
 }
 
-/// A task in review, and what git says of its branch.
+/// A task in review, with the state of its branch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewedTask {
@@ -201,7 +201,7 @@ pub struct ReviewedWorker {
     pub max_iterations: u32,
 }
 
-/// A task in review, and what git and the record say of it.
+/// A task in review, with its state in git and the record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewDeskTask {
@@ -212,7 +212,7 @@ pub struct ReviewDeskTask {
     pub behind: Option<u64>,
     /// Author of the work
     pub worker: Option<ReviewedWorker>,
-    /// The supervisor of its epic, who approves it or sends it back; null where a person does
+    /// Supervisor of its epic, who approves it or sends it back; null if a person does
     pub supervisor_id: Option<AgentId>,
     /// Its previous merge; null if it was never approved
     pub last_merge: Option<MergeView>,
@@ -262,7 +262,7 @@ pub struct ApprovedTask {
 pub enum ApprovalStatus {
     /// It is in
     Merged,
-    /// It does not fit, and goes on
+    /// It does not match, and continues
     SentBack,
     /// A person has to see to something
     Held,

@@ -10,10 +10,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::error::ErrorBody;
+use crate::event::EventData;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// A shape that goes in or comes out.
+/// A shape of a request or an answer.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     /// Of a type.
@@ -89,7 +90,7 @@ impl Operation {
         }
     }
 
-    /// Adds what the summary does not say.
+    /// Details beside the summary.
     #[must_use]
     pub const fn about(mut self, description: &'static str) -> Self {
         self.description = description;
@@ -150,7 +151,7 @@ impl Operation {
         self
     }
 
-    /// Takes a body that somebody else defines.
+    /// Takes a body that another party defines.
     #[must_use]
     pub const fn foreign_body(mut self, description: &'static str) -> Self {
         self.body = Some((Shape::Object, description));
@@ -326,12 +327,24 @@ pub struct Description {
 }
 
 impl Description {
-    /// All schemas, by name. What goes in and comes out under one name has the schema of the answer.
+    /// All schemas by name. If an input and an answer share a name, the answer's schema is used.
     pub fn components(&self) -> Map<String, Value> {
         let mut all = self.requests.clone();
         all.extend(self.answers.clone());
         all
     }
+}
+
+/// Schema of `kind` and `data` of an event: one variant per kind, with the fields of its payload in place, because names
+/// of payloads may be those of answers.
+pub fn event_data() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<EventData>();
+    without_foreign_formats(&mut schema);
+    schema
 }
 
 /// Describes operations, and the shapes they name.

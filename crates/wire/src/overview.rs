@@ -30,7 +30,7 @@ pub struct Overview {
     pub open_tasks: i64,
     /// Letters for the human
     pub mail: LetterCounts,
-    /// Work that is looked at
+    /// Work in review
     pub reviews: ReviewCounts,
     /// Spending today
     pub today: SpentToday,
@@ -76,11 +76,11 @@ pub struct AgentCounts {
 pub struct LetterCounts {
     /// Not read yet
     pub unread: i64,
-    /// That somebody waits for an answer to
+    /// Questions that wait for an answer
     pub needs_answer: usize,
 }
 
-/// Work that is looked at.
+/// Work in review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewCounts {
@@ -122,9 +122,9 @@ pub enum NeedKind {
     Permission,
     /// Work waits to be approved, and there is no supervisor to do so
     Review,
-    /// An agent has had all its reviews
+    /// An agent is at its review limit
     ReviewLimit,
-    /// An agent has spent what it had
+    /// An agent has spent its budget
     Budget,
     /// Approved work could not be merged
     Merge,

@@ -14,11 +14,11 @@ pub struct PlanRow {
     pub name: String,
     /// Title
     pub title: String,
-    /// Where its file was
+    /// Path of its file
     pub path: String,
     /// Current state
     pub state: PlanState,
-    /// Why it is over
+    /// Reason of its end
     pub reason: Option<String>,
     /// Number of closed steps
     pub closed: u32,
@@ -28,7 +28,7 @@ pub struct PlanRow {
     pub budget_usd: Option<f64>,
     /// Cost so far in dollars, including all its agents
     pub spent_usd: f64,
-    /// When it was first begun
+    /// Time of its first start
     pub created_at: Timestamp,
     /// When it ended
     pub ended_at: Option<Timestamp>,
@@ -46,7 +46,7 @@ pub struct PlanView {
     pub role: String,
     /// Its own task, beside those of its steps
     pub task_slug: String,
-    /// Everybody who ran it, the first one first
+    /// Its coordinators, oldest first
     pub coordinators: Vec<CoordinatorView>,
     /// The steps, in their order
     pub steps: Vec<PlanStepView>,
@@ -60,7 +60,7 @@ pub struct PlanView {
     pub last: i64,
 }
 
-/// Somebody who runs a plan, or ran it.
+/// A coordinator of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CoordinatorView {
@@ -86,11 +86,11 @@ pub struct PlanStepView {
     pub task: String,
     /// Current state
     pub state: TaskStateName,
-    /// Why it is so, where somebody said
+    /// Reason, if one was given
     pub reason: Option<String>,
     /// The steps that must be done before it
     pub depends_on: Vec<u32>,
-    /// Role it is to be done, where the plan says so
+    /// Role for the step, if the plan names one
     pub role: Option<String>,
     /// Budget of the step in dollars, if the plan sets one
     pub budget_usd: Option<f64>,
@@ -102,7 +102,7 @@ pub struct PlanStepView {
     pub cost_usd: Option<f64>,
 }
 
-/// Somebody who is at a step.
+/// An agent at work on a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanWorker {

@@ -77,7 +77,7 @@ pub enum RecordOutcome {
     Failed,
     /// It was refused
     Denied,
-    /// It began; another row says how it ended
+    /// It began; another row has its end
     Begun,
 }
 
@@ -100,7 +100,7 @@ pub struct CallHistogram {
     pub estimate: bool,
 }
 
-/// Calls, counted. What only began is counted when it ends.
+/// Counts of calls. A call is counted when it ends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Counted")]
 pub struct CallCounts {
@@ -116,7 +116,7 @@ pub struct CallCounts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedCall {
-    /// The call as it stands in lists
+    /// The call as in lists
     #[serde(flatten)]
     pub row: RecordRow,
     /// Start time
@@ -232,7 +232,7 @@ pub struct AuditQuery {
     pub before: Option<Cursor>,
     /// Page size, at most 1000
     pub limit: Option<u32>,
-    /// `asc`, the oldest first, or `desc`. Where people look the newest come first, else the oldest
+    /// `asc`, oldest first, or `desc`. Lists for people have the newest first by default, others the oldest
     pub order: Option<String>,
     /// Only this agent's
     pub agent_id: Option<AgentId>,

@@ -35,7 +35,7 @@ pub struct FeedbackView {
     pub items: Vec<String>,
     /// The commit by which it came; null until it is merged
     pub commit: Option<String>,
-    /// When it was said
+    /// Time of the message
     pub created_at: Timestamp,
 }
 
@@ -53,7 +53,7 @@ pub struct PullRequestView {
     pub state: PullState,
 }
 
-/// One look at an agent's work.
+/// A review of an agent's work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewView {
@@ -117,7 +117,7 @@ pub struct CoderView {
     pub task: Option<ReviewTask>,
     /// The branch its work is on; null where that is not on record
     pub branch: Option<String>,
-    /// When its last review was over
+    /// End of its last review
     pub reviewed_at: Option<Timestamp>,
     /// Number of reviews so far
     pub iterations: u32,
@@ -132,7 +132,7 @@ pub struct CoderView {
     pub suggestions: Vec<String>,
 }
 
-/// All reviews of an agent's work, and of the work it goes on with.
+/// All reviews of an agent's work, including the work that it continues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewStory {
@@ -165,7 +165,7 @@ pub struct Reviews {
 pub enum ActionStatus {
     /// It is done
     Done,
-    /// It is remembered and goes on; the same call again waits for it
+    /// It is recorded and continues; the same call waits for it
     Pending,
 }
 
@@ -243,7 +243,7 @@ pub struct SentFeedback {
     pub status: ActionStatus,
 }
 
-/// Request to give an agent's work up.
+/// Request to abandon an agent's work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "Abandon")]
@@ -252,7 +252,7 @@ pub struct AbandonRequest {
     pub reason: Option<Text<2000>>,
 }
 
-/// Work that was given up.
+/// Abandoned work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Abandoned")]
@@ -261,7 +261,7 @@ pub struct AbandonedWork {
     pub agent_id: AgentId,
     /// Why
     pub reason: String,
-    /// The branch with what it committed; null where it had no worktree
+    /// Branch with its commits; null if it had no worktree
     pub branch: Option<String>,
 }
 

@@ -104,7 +104,7 @@ pub struct SessionTasks {
     pub remaining: Vec<SessionTask>,
     /// In progress
     pub in_progress: Vec<SessionTask>,
-    /// Held up
+    /// Blocked
     pub blocked: Vec<SessionTask>,
     /// Done
     pub completed: Vec<SessionTask>,

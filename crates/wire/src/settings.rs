@@ -48,7 +48,7 @@ pub struct EffectiveRole {
     pub kind: String,
     /// The model
     pub model: Option<String>,
-    /// Where it works, from the project's root
+    /// Working directory relative to the project's root
     pub cwd: Option<String>,
     /// Worktree
     pub worktree: RoleWorktree,
@@ -215,7 +215,7 @@ pub struct FilesView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigView {
-    /// Where it is, from the project's root
+    /// Path relative to the project's root
     pub path: String,
     /// Content; secrets and addresses are masked
     pub text: String,
@@ -253,9 +253,9 @@ pub struct KeyView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RoleFile {
-    /// The role, or the file's name where it cannot be read
+    /// Name of the role, or of the file if it cannot be read
     pub name: String,
-    /// Where it is, from the project's root
+    /// Path relative to the project's root
     pub path: String,
     /// True if it is in the home; others are overridden by a file of the same name there
     pub is_own: bool,

@@ -22,7 +22,7 @@ pub struct SlackStatus {
     pub on: bool,
     /// Missing settings, if it is disabled
     pub missing: Vec<String>,
-    /// Since when there is a connection; null where there is none
+    /// Start of the connection; null if there is none
     pub connected_at: Option<Timestamp>,
     /// Problem with the connection
     pub problem: Option<String>,
@@ -38,9 +38,9 @@ pub struct SlackStatus {
     pub threads: i64,
     /// Number of messages waiting to be sent
     pub waiting: i64,
-    /// Number of messages given up
+    /// Number of failed messages
     pub failed: i64,
-    /// The last messages that were given up, newest first
+    /// Latest failed messages, newest first
     pub failures: Vec<SlackFailureView>,
 }
 
@@ -54,7 +54,7 @@ pub struct SlackFailureView {
     pub thread: String,
     /// Action: `post` or `reaction`
     pub kind: String,
-    /// The beginning of what was to be said, or the reaction
+    /// Beginning of the message, or the reaction
     pub text: String,
     /// Slack's error
     pub error: String,

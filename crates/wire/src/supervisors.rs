@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 pub enum HealthStatus {
     /// It shows signs of life, or waits with a reason
     Healthy,
-    /// It should be at work and was not heard of for too long
+    /// It should be active but was silent for too long
     Silent,
-    /// It is over
+    /// It has ended
     Ended,
 }
 
@@ -71,7 +71,7 @@ pub struct PendingEpics {
     pub next_cursor: Option<PageCursor>,
 }
 
-/// An epic that nobody leads.
+/// An epic without a supervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingEpic {
@@ -87,7 +87,7 @@ pub struct PendingEpic {
     pub tasks: EpicTaskCounts,
 }
 
-/// Those who lead epics.
+/// Supervisors of epics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Supervisors {

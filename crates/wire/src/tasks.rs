@@ -11,7 +11,7 @@ use model::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A task as it stands on the board.
+/// A task on the board.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRow {
@@ -23,7 +23,7 @@ pub struct TaskRow {
     pub slug: String,
     /// Title, one line
     pub title: String,
-    /// Where it stands, in the office's words
+    /// State in the office's words
     pub state: OfficeState,
     /// The same as it is stored
     pub stored_state: TaskStateName,
@@ -69,7 +69,7 @@ pub struct TaskNeed {
     pub done: bool,
 }
 
-/// An agent as it stands on a task's card.
+/// An agent on a task's card.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskAgent {
@@ -81,7 +81,7 @@ pub struct TaskAgent {
     pub role: String,
     /// Current state
     pub state: AgentStateName,
-    /// Since when: since it began while it works, else since it stands so
+    /// Start of its running time while it works, else of its current state
     pub since: Timestamp,
     /// Until when its model does not answer it
     pub limited_until: Option<Timestamp>,
@@ -175,11 +175,11 @@ pub struct GraphEdge {
     pub to: i64,
 }
 
-/// Tasks and what they wait for.
+/// Tasks and their dependencies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskGraph {
-    /// The tasks: those that are open and hang together with others, and what stands beside them
+    /// The open tasks with dependencies, and the tasks they are connected with
     pub nodes: Vec<GraphNode>,
     /// Dependencies between the tasks
     pub edges: Vec<GraphEdge>,
@@ -205,7 +205,7 @@ pub struct HistoryEntry {
     pub comment: Option<String>,
 }
 
-/// A page of what happened to a task.
+/// A page of a task's history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskHistory {
@@ -220,12 +220,12 @@ pub struct TaskHistory {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "WholeTask")]
 pub struct TaskDetails {
-    /// As it stands on the board
+    /// The task as on the board
     #[serde(flatten)]
     pub row: TaskRow,
     /// Description
     pub description: Option<String>,
-    /// Why it is where it is, where that was said
+    /// Reason of its state, if one was given
     pub reason: Option<String>,
     /// Number of the current claim
     pub fence: i64,
@@ -245,13 +245,13 @@ pub struct TaskDetails {
     pub budget_usd: Option<f64>,
     /// The last 50 things that happened, newest first
     pub history: Vec<HistoryEntry>,
-    /// Where the history goes on, if it does
+    /// Cursor of older entries, if there are any
     pub history_cursor: Option<i64>,
     /// Branch of the work
     pub branch_name: Option<String>,
-    /// Its pull request, where it was opened from here
+    /// Its pull request, if Adjutant opened it
     pub pull_request: Option<PullRequestView>,
-    /// Where its pull request can be seen
+    /// URL of its pull request
     pub pr_url: Option<String>,
     /// Context for the next agent, as Markdown
     pub context: String,

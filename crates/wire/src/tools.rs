@@ -38,7 +38,7 @@ pub struct ToolEntry {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "Execute")]
 pub struct ExecuteRequest {
-    /// The agent that calls; the token says who it is, so only the operator needs it
+    /// Agent to act as; only for the operator, because a token identifies its agent
     pub agent_id: Option<AgentId>,
     /// Canonical name of the tool
     pub tool_name: String,

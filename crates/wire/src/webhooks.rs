@@ -77,9 +77,9 @@ pub struct WebhookView {
     pub last_error: Option<String>,
     /// Number of pending messages
     pub pending: i64,
-    /// Number of messages given up
+    /// Number of failed messages
     pub dead: i64,
-    /// Every event up to this number was looked at for it
+    /// Every event up to this number was considered
     pub seen: i64,
 }
 
@@ -102,7 +102,7 @@ pub struct DeliveryView {
     pub subject: String,
     /// Number of attempts
     pub attempts: u32,
-    /// When it is tried next; null where it waits behind another, or is over
+    /// Time of the next attempt; null if it waits behind another or has ended
     pub next_try_at: Option<Timestamp>,
     /// HTTP status of the last attempt
     pub last_status: Option<u32>,
@@ -110,7 +110,7 @@ pub struct DeliveryView {
     pub last_error: Option<String>,
     /// When it was created
     pub created_at: Timestamp,
-    /// When it was accepted or given up
+    /// Time of its delivery or failure
     pub ended_at: Option<Timestamp>,
     /// Body
     pub body: Value,

@@ -6,7 +6,7 @@ use model::{AgentId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where an agent works, and how its work stands.
+/// Worktree of an agent and the state of its work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorktreeView {
@@ -16,7 +16,7 @@ pub struct WorktreeView {
     pub role: String,
     /// State of the agent
     pub agent_state: AgentStateName,
-    /// When the agent ended; only then can the worktree be taken away
+    /// When the agent ended; only then can the worktree be removed
     pub agent_ended_at: Option<Timestamp>,
     /// The slug of its task
     pub task_slug: Option<String>,
@@ -26,7 +26,7 @@ pub struct WorktreeView {
     pub branch: String,
     /// The commit it began from
     pub base: String,
-    /// The branch its work is meant for
+    /// Target branch of its work
     pub target: Option<String>,
     /// Current state
     pub state: WorktreeState,
@@ -35,13 +35,13 @@ pub struct WorktreeView {
     /// True while what is left in it is committed and it is removed, if nothing in it is needed
     #[serde(default)]
     pub is_being_tidied: bool,
-    /// Where its branch stood when it was taken away
+    /// Head of its branch when it was removed
     pub head: Option<String>,
-    /// The branch on which what was left uncommitted in it is
+    /// Branch with its uncommitted changes
     pub rescued: Option<String>,
     /// When it was asked for
     pub created_at: Timestamp,
-    /// When it was taken away
+    /// Time of its removal
     pub gone_at: Option<Timestamp>,
 }
 
@@ -59,7 +59,7 @@ pub struct WorktreeGit {
     pub uncommitted: usize,
     /// The first 100 of them
     pub files: Vec<String>,
-    /// `merge`, `rebase` or what else waits for its end
+    /// `merge`, `rebase` or another operation in progress
     pub in_progress: Option<String>,
     /// Why git could not say more
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,11 +74,11 @@ pub struct PrunedWorktree {
     pub agent_id: AgentId,
     /// True if it has finished; otherwise it continues in the background
     pub done: bool,
-    /// The branch with what was committed; null where the worktree was gone already
+    /// Branch with the commits; null if the worktree was already gone
     pub branch: Option<String>,
     /// Where that branch stood
     pub head: Option<String>,
-    /// The branch with what was not committed; null where everything was
+    /// Branch with the uncommitted changes; null if there were none
     pub rescued: Option<String>,
 }
 
@@ -120,6 +120,6 @@ pub struct SettledCommits {
 pub struct Agreement {
     /// True if they agree
     pub ok: bool,
-    /// In what they do not
+    /// Differences
     pub disagreements: Vec<Disagreement>,
 }

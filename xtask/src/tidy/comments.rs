@@ -1,4 +1,4 @@
-//! The language of doc comments: most of them open with a noun or a verb, not with a question.
+//! The language of doc comments: most open with a noun or a verb, not with a question.
 
 use anyhow::Result;
 

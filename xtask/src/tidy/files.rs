@@ -1,4 +1,4 @@
-//! What every file owes its reader: a length that fits a head, a word on what it is, no promises.
+//! Length and header of every file, and promises in comments.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a migration says is never changed once people have run it: its sum is on record.
+//! Checksums of migrations, so that a released one is never changed.
 
 use std::path::Path;
 

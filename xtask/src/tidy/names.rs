@@ -1,4 +1,4 @@
-//! Names and signatures: no type or constant whose name says nothing, no parameters packed into tuples.
+//! Names and signatures: vague names of types and constants, and tuple parameters.
 //!
 //! Each crate has a bound for both, which may only be lowered.
 
@@ -34,11 +34,7 @@ struct Allowance {
 }
 
 /// The crates that are not done yet; every other one has none.
-const LEFT: [Allowance; 3] = [
-    Allowance { name: "engine", vague_names: 66, tuple_parameters: 108 },
-    Allowance { name: "server", vague_names: 12, tuple_parameters: 2 },
-    Allowance { name: "adjutant", vague_names: 36, tuple_parameters: 12 },
-];
+const LEFT: [Allowance; 1] = [Allowance { name: "engine", vague_names: 0, tuple_parameters: 3 }];
 
 /// The findings in one crate, as `file:line: name`.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use hyper::body::{Bytes, Incoming};
 use super::sse::Parser;
 
 /// A message longer than this is not ours.
-const LONGEST: usize = 64 * 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The messages of one answer.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Messages {
                     parser.held()
                 }
             };
-            if held > LONGEST {
+            if held > MAX_MESSAGE_BYTES {
                 return Err("the answer is too long".into());
             }
         }

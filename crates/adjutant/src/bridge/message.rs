@@ -10,7 +10,7 @@ use super::session::Session;
 use crate::client::JSON;
 
 /// A body over 4 MiB is refused by the server; a little more is left for it to refuse.
-pub(super) const LONGEST: usize = 4 * 1024 * 1024 + 64 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 4 * 1024 * 1024 + 64 * 1024;
 /// The first version without sessions.
 const STATELESS: &str = "2026-07-28";
 /// Where a request of the stateless era names its version.
@@ -55,7 +55,7 @@ impl Message {
         };
         let id = value.get("id").filter(|id| !id.is_null()).cloned();
         let shown = id.clone().unwrap_or_default();
-        if line.len() > LONGEST {
+        if line.len() > MAX_BODY_BYTES {
             return refused(&shown, INVALID_REQUEST, "the message is over 4 MiB");
         }
         if value.is_array() {
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(answer(Bytes::from_static(b"{"))["error"]["code"], PARSE_ERROR);
         assert_eq!(answer(Bytes::from_static(b"[]"))["error"]["code"], INVALID_REQUEST);
         assert_eq!(answer(Bytes::from_static(b"{\"id\":3}"))["id"], 3);
-        let long = json!({ "params": "x".repeat(LONGEST), "method": "ping", "id": "a" });
+        let long = json!({ "params": "x".repeat(MAX_BODY_BYTES), "method": "ping", "id": "a" });
         let long = answer(long.to_string().into());
         assert_eq!((&long["id"], &long["error"]["code"]), (&json!("a"), &json!(INVALID_REQUEST)));
     }

@@ -1,4 +1,4 @@
-//! Server-sent events, read from bytes as they come. Pure: no connection, no clock.
+//! Parser of server-sent events. Pure: no connection, no clock.
 
 use std::collections::VecDeque;
 use std::time::Duration;

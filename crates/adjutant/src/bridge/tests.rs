@@ -6,13 +6,13 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::message::LONGEST;
-use fake::{Conversation, Fake, Seen, call, initialize, modern, note};
+use super::message::MAX_BODY_BYTES;
+use fake::{Conversation, Fake, RecordedRequest, call, initialize, modern, note};
 
 const KEY: &str = "idempotency-key";
 
 /// The next call. The session's stream is opened anew at moments of its own; a call's is not.
-async fn called(fake: &mut Fake) -> Seen {
+async fn called(fake: &mut Fake) -> RecordedRequest {
     loop {
         let seen = fake.seen().await;
         if seen.verb == "POST" {
@@ -301,7 +301,7 @@ async fn refusals_and_bad_lines_are_answered_and_the_next_line_is_read() {
 
     client.say_line("not json").await;
     assert_eq!(client.hear().await["error"]["code"], -32700);
-    client.say(&call(3, "echo", &json!({ "text": "x".repeat(LONGEST) }))).await;
+    client.say(&call(3, "echo", &json!({ "text": "x".repeat(MAX_BODY_BYTES) }))).await;
     assert_eq!(client.hear().await["id"], 3);
     client.say(&call(4, "echo", &json!({ "text": "x".repeat(3 << 20) }))).await;
     assert_eq!(client.hear().await["result"]["text"].as_str().unwrap().len(), 3 << 20);

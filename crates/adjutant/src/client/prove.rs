@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::{Client, ClientError};
 
 /// Time limit for the proof; a stranger may never answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PROOF_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest answer that is read.
 const MAX_ANSWER: usize = 4096;
 
@@ -84,7 +84,7 @@ impl Client {
             let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
             Ok(body.map_err(|_| not_ours())?.to_bytes())
         };
-        let answer = timeout(PATIENCE, asked).await.map_err(|late| self.broken(late))??;
+        let answer = timeout(PROOF_TIMEOUT, asked).await.map_err(|late| self.broken(late))??;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|_| not_ours())?;
         let expected = proof::proof(&challenge.token_hash, &nonce, &answer.url);
         let is_here = challenge.named == Named::ByEnvironment || answer.url == self.url;
@@ -136,11 +136,13 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     /// Requests that a stranger received: each path, and true if it carried a token.
-    type Heard = Arc<Mutex<Vec<(String, bool)>>>;
+    type ReceivedRequests = Arc<Mutex<Vec<(String, bool)>>>;
 
     /// A server that records what it hears and answers everything with the same.
-    async fn stranger(answer: &'static str) -> (String, Heard, tokio::task::JoinSet<()>) {
-        let heard = Heard::default();
+    async fn stranger(
+        answer: &'static str,
+    ) -> (String, ReceivedRequests, tokio::task::JoinSet<()>) {
+        let heard = ReceivedRequests::default();
         let record = Arc::clone(&heard);
         let router = Router::new().fallback(move |asked: Asked| {
             let has_token = asked.headers().contains_key("authorization");

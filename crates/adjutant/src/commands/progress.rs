@@ -1,4 +1,4 @@
-//! Progress, for people at a terminal and nobody else: one line on stderr, gone when the work is done.
+//! Progress for people at a terminal: one line on stderr, which disappears when the work is done.
 //! The only user of indicatif. Nothing of it appears in a pipe, with `--json`, or on a dumb terminal.
 
 use std::time::Duration;

@@ -22,7 +22,7 @@ const BY_ITSELF: Duration = Duration::from_secs(3);
 /// Wait for a server that was taken down to be started again.
 const BY_SOMEBODY: Duration = Duration::from_secs(60);
 /// Poll interval.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Times that one request may lose the server.
 const TRIES: u32 = 20;
 
@@ -193,7 +193,7 @@ async fn look(at: &Where, patience: Duration) -> Result<Option<Client>, Trouble>
         if Instant::now() >= deadline {
             return Ok(None);
         }
-        sleep(LOOK).await;
+        sleep(POLL_INTERVAL).await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! `adjutant tasks`: what is to be done, through the same tools that agents use.
+//! `adjutant tasks`: lists and adds tasks, with the tools that agents use.
 
 use serde_json::{Map, Value, json};
 use wire::tasks::{TaskAnswer, TaskView, TasksAnswer};

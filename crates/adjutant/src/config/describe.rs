@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn the_words_are_the_comments() {
         let of = |key: &str| keys().iter().find(|known| known.key == key).unwrap();
-        assert_eq!(of("models.default").words, "Where nobody names one.");
-        assert!(of("agents.asks").words.starts_with("Who decides when an agent asks for a tool"));
+        assert_eq!(of("models.default").words, "Model if no other setting names one.");
+        assert!(of("agents.asks").words.starts_with("Decision when an agent requests a tool"));
         assert_eq!(of("agents.asks").choices(), ["role", "person"]);
         assert!(of("limits.depth").choices().is_empty());
     }

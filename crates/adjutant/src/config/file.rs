@@ -13,9 +13,9 @@ use crate::cli_error::Trouble;
 use crate::home::{Home, good};
 
 /// Poll interval for the lock.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Wait for another change to finish.
-const PATIENCE: Duration = Duration::from_secs(30);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A file, as it was read.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ pub(crate) struct TextFile {
 pub(crate) async fn lock(home: &Home) -> Result<Lock, Trouble> {
     good::restore(&home.dir, home.state_dir())?;
     let path = home.dir.join("config.lock");
-    let deadline = Instant::now() + PATIENCE;
-    let mut look = interval(LOOK);
+    let deadline = Instant::now() + LOCK_TIMEOUT;
+    let mut look = interval(POLL_INTERVAL);
     loop {
         look.tick().await;
         if let Some(lock) = files::lock(&path)? {
@@ -49,12 +49,12 @@ pub(crate) async fn lock(home: &Home) -> Result<Lock, Trouble> {
 pub(crate) fn lock_blocking(home: &Home) -> Result<Lock, Trouble> {
     good::restore(&home.dir, home.state_dir())?;
     let path = home.dir.join("config.lock");
-    let tries = PATIENCE.as_millis() / LOOK.as_millis().max(1);
+    let tries = LOCK_TIMEOUT.as_millis() / POLL_INTERVAL.as_millis().max(1);
     for _ in 0..tries {
         if let Some(lock) = files::lock(&path)? {
             return Ok(lock);
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Err(too_long())
 }
@@ -96,7 +96,7 @@ impl TextFile {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.edit", std::process::id()));
         let scratch = path.with_file_name(name);
-        let written = replace(&scratch, path, text, (permissions.as_ref(), before));
+        let written = replace(&scratch, path, text, permissions.as_ref(), before);
         if !matches!(written, Ok(true)) {
             files::remove(&scratch)?;
         }
@@ -113,7 +113,8 @@ fn replace(
     scratch: &Path,
     path: &Path,
     text: &str,
-    (permissions, before): (Option<&Permissions>, &str),
+    permissions: Option<&Permissions>,
+    before: &str,
 ) -> Result<bool, FileError> {
     let mode = if permissions.is_some() { Mode::Private } else { Mode::Shared };
     files::write(scratch, text, mode)?;

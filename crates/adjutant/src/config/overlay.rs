@@ -19,7 +19,7 @@ pub(crate) fn apply(
 ) -> Result<(Config, Vec<String>), Box<Problem>> {
     let mut over = Overlay::new(config);
     let (said, warnings) = said(config, env);
-    for Said { variable, path, value } in said {
+    for VariableValue { variable, path, value } in said {
         over.set(&variable, &path, &value)?;
     }
     for (path, value) in flags {
@@ -37,14 +37,14 @@ pub(crate) fn decider(config: &Config, env: &Environment, key: &str) -> Option<S
 }
 
 /// Value of a variable.
-struct Said {
+struct VariableValue {
     variable: String,
     path: String,
     value: String,
 }
 
 /// Values of the variables in order of precedence, and the ones without effect.
-fn said(config: &Config, env: &Environment) -> (Vec<Said>, Vec<String>) {
+fn said(config: &Config, env: &Environment) -> (Vec<VariableValue>, Vec<String>) {
     // The database's path is relative to the home in the file, but a variable that other
     // programs share is relative to where it was said.
     let database = env
@@ -57,12 +57,12 @@ fn said(config: &Config, env: &Environment) -> (Vec<Said>, Vec<String>) {
         ("MCP_LOG_LEVEL", "server.logLevel", env.mcp_log_level.as_deref().map(str::to_lowercase)),
         ("MCP_TOOL_TIMEOUT", "mcp.toolTimeout", env.mcp_tool_timeout.clone()),
     ];
-    let said = |variable: &str, path: &str, value: String| Said {
+    let said = |variable: &str, path: &str, value: String| VariableValue {
         variable: variable.to_owned(),
         path: path.to_owned(),
         value,
     };
-    let mut all: Vec<Said> = shared
+    let mut all: Vec<VariableValue> = shared
         .into_iter()
         .filter_map(|(variable, path, value)| Some(said(variable, path, value?)))
         .collect();

@@ -162,8 +162,12 @@ checkTimeout: 60
     let settings = |text: &str| {
         let home = Home::unplaced("/p".into(), "/p/.adjutant".into());
         let env = Environment::default();
-        let told =
-            Told { home: &home, env: &env, roles: BTreeMap::new(), templates: BTreeMap::new() };
+        let told = SettingsInput {
+            home: &home,
+            env: &env,
+            roles: BTreeMap::new(),
+            templates: BTreeMap::new(),
+        };
         Config::parse("c", text).unwrap().settings(told).unwrap()
     };
     let told = settings(text);

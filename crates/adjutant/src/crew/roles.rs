@@ -60,7 +60,7 @@ pub(crate) fn load(home: &Home, policy: &Policy) -> Report {
             };
             let read = read
                 .map_err(|error| Problem::of(&name, format!("cannot be read: {error}")))
-                .and_then(|text| parse((&name, source), text, policy));
+                .and_then(|text| parse(&name, source, text, policy));
             match read {
                 Ok((role, _)) if here.contains(&role.name) => report.warnings.push(*Problem::of(
                     &name,
@@ -100,11 +100,12 @@ pub(crate) fn name_of(path: &Path, text: &str) -> String {
 
 /// Reads one role. `name` is what the file is called in messages.
 pub(crate) fn parse(
-    (name, source): (&str, Source),
+    name: &str,
+    source: Source,
     text: &str,
     policy: &Policy,
 ) -> Result<(Role, Vec<Problem>), Box<Problem>> {
-    let (role, warnings) = front::read((name, source), text)?;
+    let (role, warnings) = front::read(name, source, text)?;
     if policy.get(&role.category).is_none() {
         let message = format!("unknown category `{}`", role.category);
         let help = match nearest(&role.category, policy.names()) {

@@ -66,7 +66,7 @@ pub(super) fn commits(history: &str) -> Check {
 
 /// Checks that git and the record agree, once pending work is done.
 pub(super) async fn agreement(client: &Client, deadline: Instant) -> Result<Check, Trouble> {
-    let what = "git and the record agree: no worktree is left that nobody needs".to_owned();
+    let what = "git and the record agree: no unneeded worktree is left".to_owned();
     loop {
         let compared: Answer<Agreement> = client.get("/api/worktrees/check").await?;
         let left: Answer<Worktrees> = client.get("/api/worktrees").await?;

@@ -1,4 +1,4 @@
-//! From the server's events to a story: agents and their names, who is still at work, and what is worth telling.
+//! Turns the server's events into a report: agents with their names, live agents, and noteworthy events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -12,7 +12,7 @@ use crate::home::Home;
 use crate::init::detect;
 
 /// Timeout of a git query.
-const LOOK: Duration = Duration::from_secs(10);
+const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Ignored files that a project often cannot run without, and whether they are copied or linked.
 const NEEDED: [(&str, Way); 3] =
     [(".env", Way::Copy), (".venv", Way::Link), ("node_modules", Way::Link)];
@@ -70,7 +70,7 @@ fn left_out(project: &Path, config: &Config, env: &Environment) -> Option<Check>
     }
     which("git", env.path.as_deref())?;
     let git = Git::on_path(env.path.as_deref().unwrap_or_default());
-    let repo = git.open(project, LOOK).ok()?;
+    let repo = git.open(project, GIT_TIMEOUT).ok()?;
     let patterns: Vec<String> = NEEDED.iter().map(|(name, _)| format!("/{name}")).collect();
     let found = repo.ignored_matching(project, &patterns).ok()?;
     let has = |name: &str| {

@@ -1,4 +1,4 @@
-//! Checks the connection to Slack. Without tokens nothing goes over the network.
+//! Checks the connection to Slack. Without tokens it makes no request.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::environment::Environment;
 use crate::home::Home;
 
 /// Timeout of an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Looks whether Slack takes the tokens.
 pub(crate) async fn look(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
@@ -45,14 +45,14 @@ pub(crate) async fn look(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
     }];
     if slack.users.is_empty() {
         let next = "name the ids of those who may give orders in `slack.users`";
-        checks.push(Check::warn("slack", "nobody may give orders, so Slack is off", next));
+        checks.push(Check::warn("slack", "no user may give orders, so Slack is off", next));
     }
     checks
 }
 
 /// The workspace, or which token is not taken and why.
 async fn ask(url: &str, tokens: SlackTokens<'_>) -> Result<String, (usize, SlackError)> {
-    let slack = Slack::new(url, tokens, PATIENCE).map_err(|error| (0, error))?;
+    let slack = Slack::new(url, tokens, ANSWER_TIMEOUT).map_err(|error| (0, error))?;
     let identity = slack.identity().await.map_err(|error| (0, error))?;
     slack.can_connect().await.map_err(|error| (1, error))?;
     Ok(identity.team)

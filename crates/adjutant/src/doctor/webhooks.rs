@@ -40,7 +40,7 @@ fn one(named: &Webhook, env: &Environment) -> Check {
     });
     if is_open {
         let next = "use `https://`, or keep it on this machine".to_owned();
-        return warn(format!("`{name}`: whoever is between here and {url} can read along"), next);
+        return warn(format!("`{name}`: messages to {url} are not encrypted"), next);
     }
     let signed = match (&hook.key, hook.form) {
         (WebhookKey::None, _) => ", not signed",

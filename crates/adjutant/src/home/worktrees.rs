@@ -121,12 +121,12 @@ mod tests {
     use super::*;
     use std::fs;
 
-    struct Place {
+    struct WorktreesPlace {
         _dir: tempfile::TempDir,
         root: PathBuf,
     }
 
-    impl Place {
+    impl WorktreesPlace {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let root = dir.path().canonicalize().unwrap();
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn each_home_has_a_folder_of_its_own_in_the_users_data_folder() {
-        let place = Place::new();
+        let place = WorktreesPlace::new();
         let base = place.root.join("user/.local/share/adjutant/worktrees");
         let first = place.find(None).unwrap();
         assert_eq!(first.parent().unwrap(), base);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_path_may_be_absolute_the_users_or_beside_the_project() {
-        let place = Place::new();
+        let place = WorktreesPlace::new();
         let base = |given: &str| place.find(Some(given)).unwrap().parent().unwrap().to_owned();
         assert_eq!(base("~/trees"), place.root.join("user/trees"));
         assert_eq!(base("../trees"), place.root.join("trees"));
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_path_that_cannot_be_used_says_why() {
-        let place = Place::new();
+        let place = WorktreesPlace::new();
         std::os::unix::fs::symlink(place.root.join("shop"), place.root.join("link")).unwrap();
         for inside in ["trees", ".", "../shop/a/../b", ".adjutant/worktrees", "../link/trees"] {
             let error = place.find(Some(inside)).unwrap_err();

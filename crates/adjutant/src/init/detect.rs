@@ -1,4 +1,4 @@
-//! What kind of project a folder holds, and what its worktrees and its check need.
+//! Detects the kind of a project, and what its worktrees and its check need.
 
 use std::fs;
 use std::path::Path;

@@ -22,7 +22,7 @@ pub(super) const RESERVED: [&str; 8] =
     ["agent", "args", "attempt", "env", "i", "input", "prompt", "task"];
 /// Attempts of a call, and seconds between them.
 const TRIES: u64 = 100;
-const PAUSE: f64 = 0.05;
+const DEFAULT_RETRY_SECONDS: f64 = 0.05;
 
 /// Reads a scenario. `name` is what the file is called in messages.
 pub(super) fn read(name: &str, text: &str) -> Result<File, Box<Problem>> {
@@ -117,11 +117,14 @@ struct Slip {
     help: Option<String>,
 }
 
-/// A mistake without its place.
-type Wrong = (String, Option<String>);
+/// A mistake without its position.
+struct Mistake {
+    message: String,
+    help: Option<String>,
+}
 
-fn wrong(message: impl Into<String>) -> Wrong {
-    (message.into(), None)
+fn wrong(message: impl Into<String>) -> Mistake {
+    Mistake { message: message.into(), help: None }
 }
 
 impl RawFile {
@@ -134,7 +137,7 @@ impl RawFile {
         let main = match self.steps {
             Some(steps) => Some(RawScenario { steps, attempts: self.attempts }.ready()?),
             None if self.attempts.is_empty() => None,
-            None => return Err(nowhere("`attempts` are other `steps`, and there are none")),
+            None => return Err(nowhere("`attempts` need `steps`")),
         };
         let named = self.scenarios.into_iter().map(|(name, raw)| Ok((name, raw.ready()?)));
         let named = named.collect::<Result<BTreeMap<_, _>, Slip>>()?;
@@ -161,7 +164,8 @@ fn steps(raw: RawSteps) -> Result<Vec<Step>, Slip> {
         .collect()
 }
 
-fn slip(location: Location, (message, help): Wrong) -> Slip {
+fn slip(location: Location, mistake: Mistake) -> Slip {
+    let Mistake { message, help } = mistake;
     Slip { location, message, help }
 }
 
@@ -193,9 +197,9 @@ impl RawStep {
         match (acts.pop(), acts.as_slice()) {
             (Some((_, act)), []) => Ok(act),
             (Some((one, _)), [(two, _), ..]) => {
-                Err(at(wrong(format!("a step does one thing, and this has `{two}` and `{one}`"))))
+                Err(at(wrong(format!("a step has one action; this one has `{two}` and `{one}`"))))
             }
-            (None, _) => Err(at(wrong("this step says nothing to do"))),
+            (None, _) => Err(at(wrong("this step has no action"))),
         }
     }
 
@@ -246,10 +250,10 @@ impl RawStep {
         calls.chain(of_run.into_iter().filter_map(stray(self.run.is_some(), "run"))).collect()
     }
 
-    fn called(&mut self, tool: String) -> Result<Call, Wrong> {
+    fn called(&mut self, tool: String) -> Result<Call, Mistake> {
         let fails = self.fails.take().map(|name| code(&name)).transpose()?;
         if fails.is_some() && self.until.is_some() {
-            return Err(wrong("a call that `fails` is not repeated: leave out `until`"));
+            return Err(wrong("a call that `fails` is not repeated: omit `until`"));
         }
         if self.until.is_none() && (self.tries.is_some() || self.pause.is_some()) {
             return Err(wrong("`tries` and `pause` go with `until`"));
@@ -266,36 +270,36 @@ impl RawStep {
             expect: self.expect.take(),
             until: self.until.take(),
             tries: self.tries.take().unwrap_or(Given::Known(TRIES)),
-            pause: self.pause.take().unwrap_or(Given::Known(PAUSE)),
+            pause: self.pause.take().unwrap_or(Given::Known(DEFAULT_RETRY_SECONDS)),
             fails,
             patience: self.patience.map(seconds).transpose()?,
         })
     }
 
-    fn program(&self, command: Vec<String>) -> Result<Run, Wrong> {
+    fn program(&self, command: Vec<String>) -> Result<Run, Mistake> {
         if command.is_empty() {
             return Err(wrong("`run` needs a program"));
         }
         match (self.background, self.code) {
-            (Some(true), Some(_)) => Err(wrong("nobody waits for the `code` of a `background`")),
+            (Some(true), Some(_)) => Err(wrong("a `background` command has no `code`")),
             (Some(true), None) => Ok(Run { command, code: None }),
             (_, code) => Ok(Run { command, code: Some(code.unwrap_or(0)) }),
         }
     }
 }
 
-fn code(name: &str) -> Result<Code, Wrong> {
+fn code(name: &str) -> Result<Code, Mistake> {
     Code::parse(name).ok_or_else(|| {
         let known = Code::ALL.map(|(_, name, ..)| name);
         let help = match nearest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known here: {}", known.join(", ")),
         };
-        (format!("`{name}` is no error of a tool"), Some(help))
+        Mistake { message: format!("`{name}` is not an error code of a tool"), help: Some(help) }
     })
 }
 
-fn seconds(given: f64) -> Result<Duration, Wrong> {
+fn seconds(given: f64) -> Result<Duration, Mistake> {
     Duration::try_from_secs_f64(given).map_err(|error| wrong(format!("`patience`: {error}")))
 }
 
@@ -330,7 +334,7 @@ mod tests {
                 None,
             ),
             ("steps:\n  - deaf: false\n", "s.yaml:2: expected true", None),
-            ("attempts: {2: []}", "s.yaml: `attempts` are other `steps`, and there are none", None),
+            ("attempts: {2: []}", "s.yaml: `attempts` need `steps`", None),
             ("{}", "s.yaml: there are neither `steps` nor `scenarios`", None),
             (
                 "patience: -1\nsteps: []",
@@ -352,24 +356,21 @@ mod tests {
             message.strip_prefix("s.yaml:8: ").unwrap_or(&message).to_owned()
         };
         for (text, message) in [
-            ("{say: a, exit: 0}", "a step does one thing, and this has `say` and `exit`"),
-            ("{call: a, crash: true}", "a step does one thing, and this has `call` and `crash`"),
-            ("{}", "this step says nothing to do"),
+            ("{say: a, exit: 0}", "a step has one action; this one has `say` and `exit`"),
+            ("{call: a, crash: true}", "a step has one action; this one has `call` and `crash`"),
+            ("{}", "this step has no action"),
             ("{say: a, save: b}", "`save` goes with `call`"),
             ("{call: a, background: true}", "`background` goes with `run`"),
             (
                 "{call: a, fails: CONFLICT, until: {}}",
-                "a call that `fails` is not repeated: leave out `until`",
+                "a call that `fails` is not repeated: omit `until`",
             ),
             ("{call: a, tries: 3}", "`tries` and `pause` go with `until`"),
-            ("{call: a, fails: CONFLCIT}", "`CONFLCIT` is no error of a tool"),
+            ("{call: a, fails: CONFLCIT}", "`CONFLCIT` is not an error code of a tool"),
             ("{call: a, save: task}", "`task` cannot be the name of an answer"),
             ("{call: a, save: a.b}", "`a.b` cannot be the name of an answer"),
             ("{run: []}", "`run` needs a program"),
-            (
-                "{run: [a], background: true, code: 1}",
-                "nobody waits for the `code` of a `background`",
-            ),
+            ("{run: [a], background: true, code: 1}", "a `background` command has no `code`"),
             ("{limited: {until: x, seconds: 1}}", "`limited` has `until` or `seconds`, not both"),
         ] {
             assert_eq!(step(text), message, "{text}");

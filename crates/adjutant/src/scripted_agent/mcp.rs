@@ -28,7 +28,7 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// No tool takes longer: a wait ends after 240 s.
-const LONGEST: Duration = Duration::from_secs(300);
+const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 /// The pause before a call is sent again doubles from the one to the other.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LAST_PAUSE: Duration = Duration::from_millis(500);
@@ -153,7 +153,7 @@ impl Mcp {
         let (mut gone_since, mut pause) = (None, FIRST_PAUSE);
         loop {
             let exchange = self.exchange(headers.clone(), body.clone(), number);
-            let source = match timeout(LONGEST, exchange).await {
+            let source = match timeout(CALL_TIMEOUT, exchange).await {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(error @ ClientError::Unusable { .. })) => {
                     return Err(CallError::Unusable(error));

@@ -1,4 +1,4 @@
-//! Plays the steps of a scenario, one after the other, and says where it could not.
+//! Plays the steps of a scenario in order, and reports the step that failed.
 
 use std::cell::{Cell, RefCell};
 use std::error::Error;
@@ -26,7 +26,7 @@ use super::work::{Committed, Folder, WorkError};
 use crate::app;
 
 /// Wait of a call for a server that is gone.
-const PATIENCE: Duration = Duration::from_secs(120);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Default wait for a file.
 const NO_FILE: f64 = 600.0;
 
@@ -171,7 +171,7 @@ impl Player {
         let tool = scope.text(&call.tool)?;
         let Value::Object(with) = scope.value(&call.with.clone().into())? else { return Ok(()) };
         let until = call.until.as_ref().map(|until| scope.value(until)).transpose()?;
-        let patience = call.patience.or(self.patience).unwrap_or(PATIENCE);
+        let patience = call.patience.or(self.patience).unwrap_or(RECONNECT_TIMEOUT);
         // Who waits wants to hear that it is not forgotten; everybody else is answered at once.
         let progress = if until.is_some() { Progress::Wanted } else { Progress::Needless };
         let (tries, pause) = (call.tries.get(scope)?, seconds(&call.pause, scope)?);
@@ -205,7 +205,7 @@ impl Player {
         scope: &Scope,
         expected: Expected,
     ) -> Result<(), StepError> {
-        let patience = self.patience.unwrap_or(PATIENCE);
+        let patience = self.patience.unwrap_or(RECONNECT_TIMEOUT);
         let tool = || "tools/list".to_owned();
         let list = self.mcp()?.tools(patience).await;
         let list = list

@@ -1,4 +1,4 @@
-//! A scenario, ready to be played. What stands in the file is read by `file.rs`.
+//! A parsed scenario. `file.rs` reads its file.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

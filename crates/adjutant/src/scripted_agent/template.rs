@@ -1,4 +1,4 @@
-//! `{{name.path}}` in a scenario's texts: what is known by name, put where the name stands.
+//! Substitutes `{{name.path}}` in a scenario's texts by known values.
 
 use std::iter;
 

@@ -1,4 +1,4 @@
-//! The configuration and the roles as the page reads and changes them: every change is looked at before it is written.
+//! Reads and changes the configuration and the roles for the page: every change is checked before it is written.
 
 use std::path::Path;
 
@@ -142,7 +142,7 @@ impl Editor {
         let refused = |why: String| ToolError::invalid(why).detail("field", "role.name");
         let path = files::path_of(home, &policy, &role.name).map_err(refused)?;
         let (file, place) = (TextFile::read(&path).map_err(told)?, self.place(&path));
-        let (text, notes) = match files::check((&place, &role.name), &role.text, &policy) {
+        let (text, notes) = match files::check(&place, &role.name, &role.text, &policy) {
             Ok(_) if has_new_mark(&role.text, &file.text) => {
                 (Err(vec![redacted_text(&place)]), Vec::new())
             }

@@ -22,7 +22,7 @@ use crate::client::{Answer, Client, ClientError, Named};
 use crate::home::ServerFile;
 
 /// Poll interval for a starting server.
-const LOOK: Duration = Duration::from_millis(1);
+const START_POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// Start timeout of a server.
 const START: Duration = Duration::from_secs(10);
 /// Wait of an agent for a server, which it may not start itself.
@@ -399,7 +399,7 @@ async fn start(at: &Where, patience: Duration) -> Result<(ServerFile, Client), C
 }
 
 fn looks() -> tokio::time::Interval {
-    let mut look = interval(LOOK);
+    let mut look = interval(START_POLL_INTERVAL);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     look
 }

@@ -12,10 +12,10 @@ use tokio::time::{Instant, sleep};
 use crate::server_process::connect::{self, Ending};
 
 /// Maximum restarts within [`WINDOW`].
-const MOST: usize = 5;
+const MAX_RESTARTS: usize = 5;
 const WINDOW: Duration = Duration::from_secs(60);
 /// The pause before each restart in the window: none before the first, a client may be waiting.
-const PAUSES: [Duration; MOST] = [
+const PAUSES: [Duration; MAX_RESTARTS] = [
     Duration::ZERO,
     Duration::from_millis(100),
     Duration::from_millis(400),
@@ -53,7 +53,7 @@ async fn keep_up(serve: &Launch, server_files: &[PathBuf]) -> Result<(), WatchEr
         // A server that never came up has no file, and one that was ended has taken it along.
         let is_note = |file: &PathBuf| connect::read_note(file).is_ok_and(|note| note.is_some());
         let noted = server_files.iter().any(is_note);
-        let wish = if noted && !asked { Wish::Up } else { Wish::Down };
+        let wish = if noted && !asked { WatchOutcome::Up } else { WatchOutcome::Down };
         match restarts.after(exit, wish, Instant::now()) {
             Next::End => return Ok(()),
             Next::GiveUp => return Err(WatchError::Ended(Ending(exit))),
@@ -113,7 +113,7 @@ impl Signals {
 
 /// Whether the server should run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum WatchOutcome {
     Up,
     Down,
 }
@@ -131,13 +131,13 @@ enum Next {
 struct Restarts(VecDeque<Instant>);
 
 impl Restarts {
-    fn after(&mut self, exit: Exit, wish: Wish, now: Instant) -> Next {
+    fn after(&mut self, exit: Exit, wish: WatchOutcome, now: Instant) -> Next {
         while self.0.front().is_some_and(|&at| now.duration_since(at) > WINDOW) {
             self.0.pop_front();
         }
         match PAUSES.get(self.0.len()) {
             _ if exit.is_success() => Next::End,
-            Some(&pause) if wish == Wish::Up => {
+            Some(&pause) if wish == WatchOutcome::Up => {
                 self.0.push_back(now);
                 Next::Restart(pause)
             }
@@ -158,16 +158,19 @@ mod tests {
         let crash = Exit::Signal(9);
         for (number, pause) in (0_u32..).zip(PAUSES) {
             assert_eq!(
-                restarts.after(crash, Wish::Up, start + second * number),
+                restarts.after(crash, WatchOutcome::Up, start + second * number),
                 Next::Restart(pause)
             );
         }
-        assert_eq!(restarts.after(crash, Wish::Up, start + second * 5), Next::GiveUp);
+        assert_eq!(restarts.after(crash, WatchOutcome::Up, start + second * 5), Next::GiveUp);
         // A minute later it may try again.
         let later = start + second * 120;
-        assert_eq!(restarts.after(Exit::Code(70), Wish::Up, later), Next::Restart(Duration::ZERO));
-        assert_eq!(restarts.after(Exit::Code(0), Wish::Up, later), Next::End);
-        assert_eq!(restarts.after(Exit::Code(2), Wish::Down, later), Next::GiveUp);
+        assert_eq!(
+            restarts.after(Exit::Code(70), WatchOutcome::Up, later),
+            Next::Restart(Duration::ZERO)
+        );
+        assert_eq!(restarts.after(Exit::Code(0), WatchOutcome::Up, later), Next::End);
+        assert_eq!(restarts.after(Exit::Code(2), WatchOutcome::Down, later), Next::GiveUp);
     }
 
     fn sh(script: &str, directory: &Path) -> Launch {

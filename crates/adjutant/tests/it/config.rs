@@ -48,7 +48,7 @@ async fn what_is_set_is_shown_and_the_comments_stay() {
     assert_eq!(json_of(&world, &["config", "get", "check"]).await, json!("make test"));
     // A list keeps its lines, and one that is gone comes back in its section.
     world.run(&["config", "set", "worktrees.fresh", "[review]"]).await.unwrap().ok().unwrap();
-    assert!(file(&world).contains("  fresh:\n    - review\n  # Whether"), "{}", file(&world));
+    assert!(file(&world).contains("  fresh:\n    - review\n  # Refuse"), "{}", file(&world));
     let gone = json_of(&world, &["config", "unset", "worktrees.fresh"]).await;
     assert_eq!(
         (&gone["value"], &gone["previous"]),

@@ -362,7 +362,7 @@ async fn where_git_and_the_record_do_not_agree_both_check_and_doctor_say_so() {
     let checked = world.run(&["worktrees", "check"]).await.unwrap();
     assert_eq!(checked.code, Some(5));
     insta::assert_snapshot!(checked.stdout, @r"
-    adjutant/nobody  nobody's branch
+    adjutant/nobody  a branch without an agent
     git and the record do not agree
     Adjutant repairs nothing here: check each before you change anything.
     ");
@@ -372,7 +372,10 @@ async fn where_git_and_the_record_do_not_agree_both_check_and_doctor_say_so() {
     let (status, message) = of(&odd, "agreement").unwrap();
     assert_eq!(
         (status, message.as_str()),
-        (json!("warn"), "git and the record do not agree: adjutant/nobody: nobody's branch")
+        (
+            json!("warn"),
+            "git and the record do not agree: adjutant/nobody: a branch without an agent"
+        )
     );
     touch(&world, "end");
     ended(&world, &coder).await;

@@ -146,11 +146,8 @@ async fn what_an_agent_writes_into_the_files_counts_once_a_person_was_told() {
         };
         for role in ["scout", "helper"] {
             let refused = draft(role).await;
-            assert_eq!(
-                refused.error().unwrap()["code"],
-                "RESOURCE_NOT_FOUND",
-                "{when}: {refused:?}"
-            );
+            let error = refused.error().unwrap();
+            assert_eq!(error["code"], "RESOURCE_NOT_FOUND", "{when}: {error}");
         }
         let guard = draft("guard").await.ok().unwrap().json().unwrap();
         let guard = guard["agentId"].as_str().unwrap().to_owned();

@@ -45,10 +45,10 @@ fn configure(world: &World, receiver: &Receiver) {
     let path = world.home().join("config.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     let (head, tail) = text.split_once("\nwebhooks:").unwrap();
-    let (_, tail) = tail.split_once("\n# Whether IAC.md").unwrap();
+    let (_, tail) = tail.split_once("\n# Keep IAC.md").unwrap();
     let url = receiver.url("/hook");
     let hook = format!("[{{name: it, url: '{url}', secretVariable: HOOK_KEY, kinds: ['*']}}]");
-    std::fs::write(&path, format!("{head}\nwebhooks: {hook}\n# Whether IAC.md{tail}")).unwrap();
+    std::fs::write(&path, format!("{head}\nwebhooks: {hook}\n# Keep IAC.md{tail}")).unwrap();
     let script = json!(["sh", "-c", "cat; cat spilled; echo $ADJUTANT_TOKEN; cat spilled >&2"]);
     let role = format!(
         "---\nname: spiller\ncategory: worker\nagent: command\ncommand: {script}\nworktree: none\n---\n"

@@ -59,8 +59,8 @@ pub(crate) async fn stage(changes: &[(&str, &str)]) -> (World, FakeSlack) {
 
 /// The same with a role that everything goes to, and a server.
 async fn served(role: &str) -> (World, FakeSlack, Server) {
-    let default = format!("  default: {role}\n  # The first");
-    let (world, slack) = stage(&[("  default: null\n  # The first", default.as_str())]).await;
+    let default = format!("  default: {role}\n  # Rules");
+    let (world, slack) = stage(&[("  default: null\n  # Rules", default.as_str())]).await;
     let server = world.up().await.unwrap();
     slack.until("connected", |slack| slack.open_connections() == 1).await.unwrap();
     (world, slack, server)

@@ -18,8 +18,8 @@ fn configure(world: &World, webhooks: &str) {
     let path = world.home().join("config.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     let (head, tail) = text.split_once("\nwebhooks:").unwrap();
-    let (_, tail) = tail.split_once("\n# Whether IAC.md").unwrap();
-    std::fs::write(&path, format!("{head}\nwebhooks: {webhooks}\n# Whether IAC.md{tail}")).unwrap();
+    let (_, tail) = tail.split_once("\n# Keep IAC.md").unwrap();
+    std::fs::write(&path, format!("{head}\nwebhooks: {webhooks}\n# Keep IAC.md{tail}")).unwrap();
 }
 
 fn hook(receiver: &Receiver, more: &str) -> String {
@@ -271,7 +271,7 @@ async fn the_doctor_says_who_could_listen_and_what_is_missing() {
         checks.iter().find(about).unwrap().clone()
     };
     assert_eq!(of("open")["status"], "warn");
-    assert!(of("open")["message"].as_str().unwrap().contains("can read along"));
+    assert!(of("open")["message"].as_str().unwrap().contains("are not encrypted"));
     assert_eq!(of("near")["status"], "ok");
     assert_eq!(of("lacks")["message"], "`lacks`: `NO_SUCH_KEY` is not set");
 }

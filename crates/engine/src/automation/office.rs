@@ -1,4 +1,4 @@
-//! The office's upper floors: an orchestrator over the supervisors of epics over workers.
+//! The office: an orchestrator above the supervisors of epics.
 //!
 //! A supervisor leads one epic and has no task of its own; an epic has one supervisor at a time. How a
 //! supervisor is shows in its signs of life. One that is lost is [recovered](recover): its crew ends, what
@@ -122,7 +122,7 @@ pub(crate) fn set_going(
     if epic.state != EpicState::Planning {
         return Ok(());
     }
-    advance(tx, epic, EpicState::InProgress, (by, now))
+    advance(tx, epic, EpicState::InProgress, by, now)
 }
 
 /// Handles an agent's end: a new supervisor takes its place if requested, otherwise whoever

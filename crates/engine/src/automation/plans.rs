@@ -1,4 +1,4 @@
-//! Plans: documents whose steps become tasks, run to their end by a coordinator with the tools.
+//! Plans: documents whose steps become tasks, carried out by a coordinator with the tools.
 //!
 //! A plan that runs has a coordinator that has not ended. When one ends, what becomes of the plan is decided
 //! ([`model::plan::CoordinatorEnd`]) in the transaction of that end: the plan is over, or the next coordinator is recorded there and
@@ -16,19 +16,19 @@ use model::{AgentId, TaskRef, Timestamp};
 use store::{Agent, EventDraft, Plan, PlanStep, PlanTurn, Recipient, Task, Tx};
 use wire::event::{EventData, PlanResumed};
 
-pub use acts::{Again, PlanWish};
+pub use acts::{Again, PlanStart};
 pub(crate) use end::ended;
 
 use crate::call::cx::{Caller, WriteCx, find_task, fresh};
 use crate::core::error::ToolError;
 use crate::core::settings::{Budget, Role, Settings};
 use crate::crew::run::draft::{enrol_as, find_role};
-use crate::crew::run::{Draft, Wish};
+use crate::crew::run::{Draft, RunOptions};
 use crate::mail::letter;
 use crate::tasks::task_change;
 
 /// Whoever waits for a person may wait long: a coordinator has so much time where its role does not say, in seconds.
-const PATIENCE: u64 = 30 * 86_400;
+const COORDINATOR_TIMEOUT_SECONDS: u64 = 30 * 86_400;
 
 /// A step, and the task that it is.
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ fn succeed(
     let closed = closed(&stages(tx, plan)?).max(plan.closed);
     let prompt = brief::prompt(tx, settings, plan, Some(next.before))?;
     let left = left(tx, plan, next.cap)?;
-    enrol_coordinator(tx, settings, (plan, id), (prompt, left), now)?;
+    enrol_coordinator(tx, settings, plan, id, prompt, left, now)?;
     let turn = PlanTurn { coordinator: id, tries: next.tries, closed, cap: next.cap };
     tx.plan_hand_over(plan, turn, now)?;
     letter::hand_over_unread(tx, next.before, Recipient::Agent(id), now)?;
@@ -119,7 +119,7 @@ fn succeed(
         attempt: next.tries,
         reason: next.why.to_owned(),
     });
-    tell(tx, (plan, id), data, now)?;
+    tell(tx, plan, id, data, now)?;
     Ok(id)
 }
 
@@ -127,8 +127,10 @@ fn succeed(
 fn enrol_coordinator(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (plan, id): (&Plan, AgentId),
-    (prompt, left): (String, Option<Usd>),
+    plan: &Plan,
+    id: AgentId,
+    prompt: String,
+    left: Option<Usd>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let own = settings.roles.get(&plan.role).map(|role| role.budget).unwrap_or_default();
@@ -140,11 +142,11 @@ fn enrol_coordinator(
         task: Some(TaskRef::Id(plan.task)),
         budget: Budget {
             usd: left.map(Usd::dollars),
-            seconds: own.seconds.or(Some(PATIENCE)),
+            seconds: own.seconds.or(Some(COORDINATOR_TIMEOUT_SECONDS)),
             ..Budget::default()
         },
         // The task is the plan's and moves with it, not with whoever runs it just now.
-        wish: Wish { claims: crate::crew::run::Claims::Nothing, ..Wish::default() },
+        wish: RunOptions { claims: crate::crew::run::Claims::Nothing, ..RunOptions::default() },
         ..Draft::default()
     };
     let caller = Caller { agent: None, by_operator: true };
@@ -170,7 +172,8 @@ fn move_own(
 
 fn tell(
     tx: &mut Tx<'_>,
-    (plan, agent): (&Plan, AgentId),
+    plan: &Plan,
+    agent: AgentId,
     data: EventData,
     now: Timestamp,
 ) -> Result<(), ToolError> {

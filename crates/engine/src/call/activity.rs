@@ -86,7 +86,7 @@ impl ActivityLog {
     }
 
     /// An agent called a tool: the name it is known by, and what it is about.
-    pub(crate) fn called(&self, agent: AgentId, (tool, about): (&str, String), span: Span) {
+    pub(crate) fn called(&self, agent: AgentId, tool: &str, about: String, span: Span) {
         self.note(agent, span.from, |doing| {
             (doing.text, doing.tool) = (about, Some(tool.to_owned()));
             if doing.calls.len() >= CALLS {

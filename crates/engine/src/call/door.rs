@@ -1,4 +1,4 @@
-//! The one door: every call of every face comes through here.
+//! The door: every call through every interface passes here.
 //!
 //! It finds out who calls, checks what they may, runs the tool, records the call, tries again what
 //! may be tried again, and escalates what the caller cannot mend.
@@ -24,7 +24,7 @@ use crate::call::escalate;
 use crate::call::identity::Principal;
 use crate::call::observer::CallNote;
 use crate::call::service::Calls;
-use crate::call::tool::{Asking, Effect, Output, Seen, Shape, ToolDef, bare_of};
+use crate::call::tool::{Asking, Effect, Output, Shape, ToolDef, WaitLook, bare_of};
 use crate::core::error::{Code, ToolError};
 use crate::core::redact::{Recorded, redact};
 use crate::core::settings::Settings;
@@ -203,7 +203,7 @@ impl Passage {
         let kind = if self.awaits() { SpanKind::Wait } else { SpanKind::Work };
         let span = Span { from: self.now().as_millis(), to: None, kind };
         let tool = bare_of(self.call.tool.name);
-        self.engine.activity.called(agent, (tool, activity::about(&self.call.input)), span);
+        self.engine.activity.called(agent, tool, activity::about(&self.call.input), span);
     }
 
     /// True if the tool makes its caller wait for others.
@@ -287,7 +287,7 @@ impl Passage {
 
     async fn run_wait(
         &self,
-        look: fn(&ReadCx<'_>, &Value) -> Result<Seen, ToolError>,
+        look: fn(&ReadCx<'_>, &Value) -> Result<WaitLook, ToolError>,
         progress: &Progress,
     ) -> Result<Output, ToolError> {
         let mut last = None;

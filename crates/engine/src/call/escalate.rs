@@ -1,4 +1,4 @@
-//! Tells others of failures that the caller cannot mend.
+//! Reports failures that the caller cannot fix to others.
 
 use model::Timestamp;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! From a credential to who calls. Nothing else names the caller.
+//! Resolves a credential to a caller. Nothing else names the caller.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -72,10 +72,10 @@ impl From<Principal> for Admission {
 
 /// Tokens seen lately and whose they are, so that most requests ask nobody.
 #[derive(Debug, Default)]
-pub(crate) struct Tokens(RwLock<Seen>);
+pub(crate) struct Tokens(RwLock<CachedPrincipal>);
 
 #[derive(Debug, Default)]
-struct Seen {
+struct CachedPrincipal {
     known: HashMap<[u8; 32], Admission>,
     /// Number of invalidations
     forgotten: u64,

@@ -1,4 +1,4 @@
-//! From JSON to arguments, with errors that name the field and what would have been right.
+//! Parses JSON into arguments, with errors that name the field and the valid ones.
 
 use model::nearest::nearest;
 use serde::de::DeserializeOwned;

@@ -20,7 +20,7 @@ impl Calls {
         self.store.read(|tx| Ok(tx.mcp_session_get(id)?))
     }
 
-    /// Owner of an MCP session; `None` where there is no such session.
+    /// Owner of an MCP session; `None` where the session does not exist.
     pub fn mcp_session_owner(&self, id: &str) -> Result<Option<Principal>, ToolError> {
         Ok(self.session(id)?.and_then(|session| principal(&session.principal)))
     }

@@ -1,4 +1,4 @@
-//! Observers of calls: rooms above that react to what agents call.
+//! Observers of calls: rooms above that react to calls of agents.
 
 use std::fmt::Debug;
 

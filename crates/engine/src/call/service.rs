@@ -1,4 +1,4 @@
-//! The service of calls: who is known by which token, how often each calls, and what each did last.
+//! The service of calls: known tokens, rates, and the last activity of each agent.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -135,7 +135,7 @@ pub enum Effect {
 }
 
 /// Result of one look, with its type erased, and how to go on waiting.
-pub(crate) struct Seen {
+pub(crate) struct WaitLook {
     pub(crate) look: Look<Output>,
     /// Longest wait for more
     pub(crate) seconds: u32,
@@ -143,7 +143,7 @@ pub(crate) struct Seen {
     pub(crate) topics: Vec<Topic>,
 }
 
-impl Seen {
+impl WaitLook {
     pub(crate) fn of<A: Serialize>(
         look: Look<A>,
         seconds: u32,
@@ -163,7 +163,7 @@ pub(crate) type Probing = Box<dyn FnOnce(&Core) -> Result<Output, ToolError> + S
 pub(crate) enum Shape {
     Read(fn(&ReadCx<'_>, &Value) -> Result<Output, ToolError>),
     Probe(fn(&ReadCx<'_>, &Value) -> Result<Probing, ToolError>),
-    Wait(fn(&ReadCx<'_>, &Value) -> Result<Seen, ToolError>),
+    Wait(fn(&ReadCx<'_>, &Value) -> Result<WaitLook, ToolError>),
     Write(fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>),
     Ask(&'static dyn Asking),
 }
@@ -181,7 +181,7 @@ pub(crate) trait Asking: Sync {
     /// Changes the record, and gives the ticket.
     fn begin(&self, cx: &mut WriteCx<'_, '_>, raw: &Value) -> Result<Output, ToolError>;
     /// Looks at what came of it.
-    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<Seen, ToolError>;
+    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<WaitLook, ToolError>;
 }
 
 /// An [`Ask`] that is known by its type.
@@ -200,11 +200,11 @@ impl<T: Ask> Asking for Typed<T> {
         Output::of(&T::begin(cx, &input::parse::<T::Args>(raw)?)?)
     }
 
-    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<Seen, ToolError> {
+    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<WaitLook, ToolError> {
         let args = input::parse::<T::Args>(raw)?;
         let ticket = ticket.read()?;
         let look = T::look(cx, &args, &ticket)?;
-        Seen::of(look, T::wait_seconds(&args), T::topics(&ticket))
+        WaitLook::of(look, T::wait_seconds(&args), T::topics(&ticket))
     }
 }
 
@@ -286,7 +286,7 @@ impl ToolDef {
     pub(crate) const fn wait<T: Wait>() -> Self {
         Self::of::<T>(Shape::Wait(|cx, raw| {
             let args = input::parse::<T::Args>(raw)?;
-            Seen::of(T::look(cx, &args)?, T::wait_seconds(&args), T::topics(cx, &args))
+            WaitLook::of(T::look(cx, &args)?, T::wait_seconds(&args), T::topics(cx, &args))
         }))
     }
 

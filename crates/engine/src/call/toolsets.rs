@@ -1,4 +1,4 @@
-//! The names of the toolsets: what a pattern over tools may name, and where tools are served.
+//! Names of the toolsets, which patterns of tools and routes use.
 
 /// Every toolset, in the order in which they are listed.
 pub const TOOLSETS: [&str; 13] = [

@@ -1,4 +1,4 @@
-//! Ways into the page: links that the operator makes, tabs that come by them, and how both end.
+//! Access to the page: links that the operator makes, the sessions of tabs, and their end.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -109,7 +109,7 @@ impl Calls {
         let token = host::random::secret("adjtab_").map_err(ToolError::internal)?;
         let (id, code, hash) = (fresh(PassId::from_bits)?, hash_token(code), hash_token(&token));
         let engine = self.clone();
-        let enter = move |tx: &mut Tx<'_>| enter(tx, &engine, (&code, id, &hash), now);
+        let enter = move |tx: &mut Tx<'_>| enter(tx, &engine, &code, id, &hash, now);
         match self.store.write(enter).await {
             Ok((rights, expires_at)) => {
                 Ok(LoggedIn { token, read_only: rights == Rights::Viewer, expires_at })
@@ -144,7 +144,7 @@ impl Calls {
         let more = found.len() > limit;
         found.truncate(limit);
         let next = found.last().filter(|_| more).map(|(link, _)| link.id);
-        Ok((found.into_iter().map(view).collect(), next))
+        Ok((found.into_iter().map(|(link, tabs)| view(&link, tabs)).collect(), next))
     }
 
     /// Voids a link and the tabs that came by it, or all of them. Answers with how many tabs that were.
@@ -183,7 +183,7 @@ fn look_seconds(days: Option<u32>) -> Result<i64, ToolError> {
     }
 }
 
-fn view((link, tabs): (Pass, u32)) -> LinkView {
+fn view(link: &Pass, tabs: u32) -> LinkView {
     LinkView {
         id: link.id,
         read_only: link.rights == Rights::Viewer,
@@ -203,7 +203,9 @@ fn prune(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), ToolError> {
 fn enter(
     tx: &mut Tx<'_>,
     engine: &Calls,
-    (code, id, token): (&str, PassId, &str),
+    code: &str,
+    id: PassId,
+    token: &str,
     now: Timestamp,
 ) -> Result<(Rights, Timestamp), ToolError> {
     let refused = |why: &str, words: &str| {

@@ -1,4 +1,4 @@
-//! Look-ups in the record that say what is missing, and new ids.
+//! Look-ups in the record with errors that name what is missing, and new ids.
 
 use model::task::TaskRef;
 use model::{AgentId, TaskId};

@@ -1,4 +1,4 @@
-//! Secrets in the engine: what this server knows to be one, and who is told that a text had one.
+//! Secrets in the engine: the values that this server knows, and redaction of texts.
 
 use model::redact::{is_secret_name, learn_secrets};
 use serde_json::{Value, json};
@@ -18,7 +18,8 @@ pub(crate) fn learn_options(options: &Options) {
         .operator_environment
         .iter()
         .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
-    learn_secrets(agents.chain(operator).filter(is_secret_variable).map(|(_, value)| value));
+    let secrets = agents.chain(operator).filter(|(name, value)| is_secret_variable(name, value));
+    learn_secrets(secrets.map(|(_, value)| value));
     let given =
         [&options.github.token, &options.github.webhook, &options.slack.bot, &options.slack.app];
     learn_secrets(given.into_iter().flatten().map(String::as_str));
@@ -41,11 +42,12 @@ pub(crate) fn learn_settings(settings: &Settings) {
 /// Learns the secrets among variables of an environment.
 pub(crate) fn learn_variables(variables: &[(String, String)]) {
     let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    learn_secrets(variables.filter(is_secret_variable).map(|(_, value)| value));
+    let secrets = variables.filter(|(name, value)| is_secret_variable(name, value));
+    learn_secrets(secrets.map(|(_, value)| value));
 }
 
 /// Returns whether a variable holds a secret. A path is none: it says where one is.
-fn is_secret_variable((name, value): &(&str, &str)) -> bool {
+fn is_secret_variable(name: &str, value: &str) -> bool {
     is_secret_name(name) && !value.starts_with('/')
 }
 

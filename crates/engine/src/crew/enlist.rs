@@ -1,4 +1,4 @@
-//! Agents that somebody else runs: how they join, and how they leave.
+//! Agents that run elsewhere: enlisting and discharging them.
 
 use model::agent::{AgentEvent, AgentState, Outcome};
 use model::task::{Claim, TaskMove, TaskRef};
@@ -56,7 +56,7 @@ impl Crew {
         let (engine, now) = (self.clone(), self.now());
         let joined = category.clone();
         self.store
-            .write(move |tx| join(tx, &engine, &recruit, (id, &joined, &token_hash), now))
+            .write(move |tx| join(tx, &engine, &recruit, id, &joined, &token_hash, now))
             .await?;
         Ok(Enlisted { agent: id, token, category })
     }
@@ -74,7 +74,9 @@ fn join(
     tx: &mut Tx<'_>,
     engine: &Crew,
     recruit: &Recruit,
-    (id, category, token_hash): (AgentId, &str, &str),
+    id: AgentId,
+    category: &str,
+    token_hash: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let settings = engine.settings();
@@ -112,7 +114,7 @@ fn join(
     tx.agent_insert(&new, now)?;
     let role = find_role(&settings, &recruit.role)?;
     let usual = if parent.is_none() { settings.root_budget } else { Budget::default() };
-    let caps = caps_of(tx, &Draft::default(), task.as_ref(), (Some(role), usual))?;
+    let caps = caps_of(tx, &Draft::default(), task.as_ref(), Some(role), usual)?;
     let mut above = Vec::new();
     if let Some(parent) = parent {
         above = tx.agent_ancestors(&parent)?;

@@ -1,4 +1,4 @@
-//! The record as people read it: who is at work, and the log of all runs.
+//! The record as mirror files and resources: live agents, and the log of runs.
 
 use std::fmt::Write as _;
 

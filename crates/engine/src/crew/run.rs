@@ -1,10 +1,9 @@
-//! Agents that Adjutant runs itself, from the wish for one to its result.
+//! Agents that Adjutant runs itself, from the request to the result.
 //!
-//! *Remember, then do; doing can be repeated.* [`draft`] records an agent. [`place`] decides whose turn
-//! it is and records that. [`launch`] turns the record into a process, [`keeper`] follows it to its end,
-//! [`report`] and [`finish`] write down what was seen, [`stop`] records the wish to end somebody.
-//! [`reconcile`] takes up, after a restart, whatever lies between a wish and its deed. [`crew`] is the
-//! loop that owns all of this.
+//! Each step is recorded before it is carried out, and can be repeated. [`draft`] records an agent. [`place`] chooses
+//! the queued agents that start. [`launch`] makes the process, [`keeper`] follows it to its end, [`report`] and
+//! [`finish`] record what it did, and [`stop`] records the request to end it. After a restart, [`reconcile`] continues
+//! whatever was recorded and not carried out. [`crew`] is the loop that owns all of this.
 
 pub(crate) mod ask;
 mod crew;
@@ -16,6 +15,7 @@ mod launch;
 mod meter;
 pub(crate) mod notes;
 mod operator;
+mod options;
 mod output_folders;
 mod overdue;
 mod place;
@@ -28,14 +28,14 @@ pub(crate) mod reserve;
 pub(crate) mod stop;
 mod terminal;
 pub(crate) mod view;
-mod wish;
 
 pub use crew::CrewService;
 pub(crate) use crew::Keepers;
 pub(crate) use draft::Drafted;
 pub(crate) use environment::MissingVariables;
 pub(crate) use launch::sandboxed;
-pub use operator::{OutputPage, OutputWish};
+pub use operator::OutputRequest;
+pub(crate) use operator::{output_place, position};
+pub(crate) use options::Claims;
+pub use options::{Draft, OnCap, RunOptions};
 pub(crate) use output_folders::{OutputFolders, setup_folders};
-pub(crate) use wish::Claims;
-pub use wish::{Draft, OnCap, Wish};

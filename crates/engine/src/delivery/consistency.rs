@@ -171,7 +171,7 @@ impl Record {
         for folder in folders {
             let is_scratch = folder.to_string_lossy().starts_with("merge-");
             if !is_scratch && !names.contains(&folder) {
-                found.push(differs(&folder.to_string_lossy(), "nobody's worktree"));
+                found.push(differs(&folder.to_string_lossy(), "a worktree without an agent"));
             }
         }
         Ok(found)
@@ -187,7 +187,7 @@ impl Record {
                     || tree.rescued.as_ref().is_some_and(|rescued| branch.starts_with(rescued))
             });
             if !known && !rest.starts_with("epic/") {
-                found.push(differs(&branch, "nobody's branch"));
+                found.push(differs(&branch, "a branch without an agent"));
             }
         }
         Ok(found)

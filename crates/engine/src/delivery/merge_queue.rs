@@ -43,7 +43,7 @@ pub(crate) struct Handed {
 
 /// Work that was handed in, as git knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct BranchHead {
     /// Branch
     pub(crate) branch: String,
     /// Where that stands
@@ -86,7 +86,7 @@ impl Handed {
     }
 
     /// Looks at the branches; none where the work has no branch of its own. Blocks.
-    pub(crate) fn find(&self, engine: &Core, repo: &Repo) -> Result<Option<Found>, ToolError> {
+    pub(crate) fn find(&self, engine: &Core, repo: &Repo) -> Result<Option<BranchHead>, ToolError> {
         let number = TaskRef::Number(self.task.number);
         let here = match repo.current_branch(&engine.options.project) {
             // Nothing is checked out in a bare repository.
@@ -120,7 +120,7 @@ impl Handed {
             None if self.is_epics(&target) => repo.resolve("HEAD")?,
             stands => stands,
         };
-        Ok(Some(Found { branch, head, target, target_head }))
+        Ok(Some(BranchHead { branch, head, target, target_head }))
     }
 
     /// True for the branch of the task's epic, which is created on demand.

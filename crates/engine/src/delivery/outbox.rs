@@ -1,4 +1,4 @@
-//! Errands: what tools and reactions want of the world outside.
+//! The outbox: jobs with effects outside the record.
 //!
 //! *Remember, then do; doing can be repeated.* An errand is a row before anything is done. The [`Desk`]
 //! runs those that are open, one after the other in a lane; each looks before it acts, so that it can be
@@ -132,7 +132,7 @@ fn notes_of<N: DeserializeOwned>(errand: &OutboxJob) -> Result<Option<N>, JobErr
 }
 
 fn row_of(errand: &OutboxJob) -> String {
-    format!("errand `{}`", errand.id)
+    format!("outbox job `{}`", errand.id)
 }
 
 /// Writes down what is known of an errand, for whoever begins it again.

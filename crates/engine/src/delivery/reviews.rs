@@ -29,7 +29,7 @@ use crate::mail::letter::{self, Letter, Word};
 /// The file by which feedback comes.
 pub(crate) const FEEDBACK_FILE: &str = "REVIEW_FEEDBACK.md";
 /// Open reviews read at once.
-const MANY: u32 = 1000;
+const REVIEW_PAGE: u32 = 1000;
 
 /// Review history of an agent, with its limits. An agent that
 /// goes on for another counts that one's reviews as its own.
@@ -71,10 +71,11 @@ pub(crate) struct Closing {
 fn conclude(
     tx: &mut Tx<'_>,
     review: &Review,
-    (state, failed): (ReviewState, bool),
+    change: ReviewChange,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    tx.review_set(review.reviewer, ReviewChange { state, failed }, now)?;
+    tx.review_set(review.reviewer, change, now)?;
+    let ReviewChange { state, failed } = change;
     let data = EventData::ReviewEnded(ReviewEnded {
         coder_id: review.coder,
         reviewer_id: review.reviewer,
@@ -94,7 +95,7 @@ pub(crate) fn close(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let failed = closing.state.is_failed(closing.feedback);
-    conclude(tx, review, (closing.state, failed), now)?;
+    conclude(tx, review, ReviewChange { state: closing.state, failed }, now)?;
     wake(tx, settings, review, closing, now)?;
     let (_, failures, limits) = history(tx, settings, review.coder)?;
     if failed && limits.abandons(failures) {
@@ -167,7 +168,8 @@ pub(crate) fn ended(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     if let Some(review) = tx.review_open_of(agent.id)? {
-        conclude(tx, &review, (ReviewState::Undone, false), now)?;
+        let undone = ReviewChange { state: ReviewState::Undone, failed: false };
+        conclude(tx, &review, undone, now)?;
         let reason = format!("the author of the reviewed work, {}, has ended", agent.id);
         let wish = StopRequest { outcome: Outcome::Killed, reason };
         stop::stop_tree(tx, settings, review.reviewer, &wish, now)?;
@@ -232,7 +234,7 @@ pub(crate) fn unheard(
         return Ok(None);
     }
     // All of them are told now, so that none of them is a reason to tell it once more.
-    let inbox = tx.mail_inbox(Recipient::Agent(agent.id), store::Inbox::Unread, 0, MANY)?;
+    let inbox = tx.mail_inbox(Recipient::Agent(agent.id), store::Inbox::Unread, 0, REVIEW_PAGE)?;
     let mut words = Vec::new();
     for mail in inbox.items.into_iter().filter(|mail| mail.from == from) {
         tx.mail_mark_read(mail.id, now)?;
@@ -248,7 +250,7 @@ pub(crate) async fn sweep(engine: &Core, now: Timestamp) -> Result<Option<Timest
     let patience = i64::from(settings.review.timeout_hours).saturating_mul(3_600_000);
     let grace = i64::try_from(settings.limits.grace_ms).unwrap_or(5_000);
     let (open, lingering) = engine.store.read(|tx| {
-        let open = tx.review_page(ReviewPage::Open, 0, MANY)?.items;
+        let open = tx.review_page(ReviewPage::Open, 0, REVIEW_PAGE)?.items;
         Ok::<_, ToolError>((open, tx.reviewers_lingering()?))
     })?;
     let (late, waiting): (Vec<_>, Vec<_>) =

@@ -14,13 +14,13 @@ use crate::core::redact::LineRedactor;
 /// Bytes kept of the end of its output.
 const TAIL: usize = 16 * 1024;
 /// Bytes read at once.
-const PORTION: usize = 256 * 1024;
+const READ_CHUNK: usize = 256 * 1024;
 /// Wait for a supervisor that is about to answer.
-const SOON: Duration = Duration::from_millis(5);
+const ATTACH_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Outcome of a started command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum CommandEnd {
     /// It ended
     Ended(ExitRecord),
     /// It never began, or nobody saw it end; it may be begun again
@@ -33,27 +33,27 @@ pub(crate) enum Heard {
 pub(crate) async fn end_of(
     folder: &RunFolder,
     shutdown: &CancellationToken,
-) -> Result<Heard, ToolError> {
+) -> Result<CommandEnd, ToolError> {
     if !folder.path().is_dir() {
-        return Ok(Heard::Lost);
+        return Ok(CommandEnd::Lost);
     }
     loop {
         match folder.standing().map_err(ToolError::internal)? {
-            RunStatus::Ended(exit) => return Ok(Heard::Ended(exit)),
+            RunStatus::Ended(exit) => return Ok(CommandEnd::Ended(exit)),
             RunStatus::Running => {
                 if shutdown.run_until_cancelled(listen(folder)).await.is_none() {
-                    return Ok(Heard::Leaving);
+                    return Ok(CommandEnd::Leaving);
                 }
             }
             RunStatus::NotBegun => {
                 if folder.give_up().map_err(ToolError::internal)? {
-                    return Ok(Heard::Lost);
+                    return Ok(CommandEnd::Lost);
                 }
             }
             RunStatus::Gone => {
                 let ended = folder.sweep().map_err(ToolError::internal)?;
                 tracing::info!(folder = %folder.path().display(), ended, "command ended without a record of its exit");
-                return Ok(Heard::Lost);
+                return Ok(CommandEnd::Lost);
             }
         }
     }
@@ -84,7 +84,7 @@ async fn listen(folder: &RunFolder) {
     match folder.connect().await {
         Ok(mut control) => while !matches!(control.next().await, Some(Notice::Exit {}) | None) {},
         // It is about to be there, or about to be gone.
-        Err(_) => tokio::time::sleep(SOON).await,
+        Err(_) => tokio::time::sleep(ATTACH_POLL_INTERVAL).await,
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn tail(folder: &RunFolder) -> Result<String, FileError> {
     let (mut kept, mut size) = (VecDeque::new(), 0);
     let mut redactor = LineRedactor::default();
     loop {
-        let mut lines = reader.next(PORTION)?;
+        let mut lines = reader.next(READ_CHUNK)?;
         let last = lines.is_empty();
         if last {
             lines = reader.finish();

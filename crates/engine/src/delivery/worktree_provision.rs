@@ -20,7 +20,7 @@ use crate::core::handed_on::set_variable;
 use crate::core::handle::Core;
 use crate::core::settings::{Sandbox, SetupSettings};
 use crate::crew::run::{sandboxed, setup_folders};
-use crate::delivery::supervised::{self, Heard};
+use crate::delivery::supervised::{self, CommandEnd};
 
 /// Patterns of files that are copied, in the project's folder; Claude Code reads it too.
 const INCLUDE_FILE: &str = ".worktreeinclude";
@@ -242,9 +242,9 @@ pub(crate) async fn run_setup(
             drop(begun?.ready().await);
         }
         let exit = match supervised::end_of(&folder, shutdown).await? {
-            Heard::Ended(exit) => exit,
-            Heard::Lost => continue,
-            Heard::Leaving => {
+            CommandEnd::Ended(exit) => exit,
+            CommandEnd::Lost => continue,
+            CommandEnd::Leaving => {
                 let message = "the server stopped while a worktree was set up";
                 return Err(ToolError::new(Code::TransientError, message));
             }

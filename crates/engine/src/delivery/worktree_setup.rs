@@ -19,7 +19,7 @@ use crate::core::follow;
 use crate::core::handle::Core;
 use crate::core::point::Point;
 use crate::core::settings;
-use crate::crew::run::{Claims, Wish};
+use crate::crew::run::{Claims, RunOptions};
 use crate::delivery::merge_queue::conflict_view;
 use crate::delivery::worktree_provision;
 
@@ -74,7 +74,7 @@ impl From<GitError> for ToolError {
 
 /// Working place of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum WorktreeStart {
     /// A given folder, or the project
     Given,
     /// A worktree of its own; the project where there is no repository with a commit
@@ -83,16 +83,16 @@ enum Place {
     Parent,
 }
 
-fn place(settings: &settings::Settings, agent: &Agent) -> Place {
-    let Some(role) = settings.role_of(&agent.role) else { return Place::Given };
+fn place(settings: &settings::Settings, agent: &Agent) -> WorktreeStart {
+    let Some(role) = settings.role_of(&agent.role) else { return WorktreeStart::Given };
     // A folder with a whole path is where somebody wants it, and not in a worktree.
     let elsewhere = agent.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).is_absolute());
     let usual = settings.worktrees.fresh.contains(&agent.category);
     match role.worktree {
-        Some(settings::Worktree::Parent) => Place::Parent,
-        Some(settings::Worktree::Fresh) if !elsewhere => Place::Fresh,
-        None if usual && !elsewhere => Place::Fresh,
-        Some(settings::Worktree::None | settings::Worktree::Fresh) | None => Place::Given,
+        Some(settings::Worktree::Parent) => WorktreeStart::Parent,
+        Some(settings::Worktree::Fresh) if !elsewhere => WorktreeStart::Fresh,
+        None if usual && !elsewhere => WorktreeStart::Fresh,
+        Some(settings::Worktree::None | settings::Worktree::Fresh) | None => WorktreeStart::Given,
     }
 }
 
@@ -103,9 +103,9 @@ pub(crate) async fn prepare(engine: &Core, agent: &Agent, run: &Run) -> Result<A
         return make(engine, agent, found).await;
     }
     match place(&engine.settings(), agent) {
-        Place::Given => Ok(agent.clone()),
-        Place::Parent => in_parents(engine, agent).await,
-        Place::Fresh => {
+        WorktreeStart::Given => Ok(agent.clone()),
+        WorktreeStart::Parent => in_parents(engine, agent).await,
+        WorktreeStart::Fresh => {
             if let Some(why) = no_worktrees(engine).await? {
                 if asks_for_worktree(&engine.settings(), agent) {
                     warn_in_project(engine, agent, &why).await?;
@@ -116,9 +116,9 @@ pub(crate) async fn prepare(engine: &Core, agent: &Agent, run: &Run) -> Result<A
                 settled(engine, before).await?;
             }
             let project = engine.options.project.clone();
-            let (finder, wish) = (agent.clone(), Wish::of(run)?);
+            let (finder, wish) = (agent.clone(), RunOptions::of(run)?);
             let origin =
-                engine.outside(move |engine| origin(engine, &project, (&finder, &wish))).await?;
+                engine.outside(move |engine| origin(engine, &project, &finder, &wish)).await?;
             let worktree = want(engine, agent, origin).await?;
             make(engine, agent, worktree).await
         }
@@ -179,7 +179,7 @@ pub(crate) async fn in_project_note(
     agent: &Agent,
 ) -> Result<Option<String>, ToolError> {
     let settings = engine.settings();
-    if place(&settings, agent) != Place::Fresh || !asks_for_worktree(&settings, agent) {
+    if place(&settings, agent) != WorktreeStart::Fresh || !asks_for_worktree(&settings, agent) {
         return Ok(None);
     }
     Ok(no_worktrees(engine).await?.map(|why| in_project(&why)))
@@ -262,7 +262,9 @@ pub(crate) fn live_directories(
         let page = tx.agent_page(AgentPage::Live, after, LIVE_PAGE)?;
         for agent in page.items {
             let shared = match (place(settings, &agent), agent.parent) {
-                (Place::Parent, Some(parent)) => tx.agent_get(parent)?.and_then(|one| one.cwd),
+                (WorktreeStart::Parent, Some(parent)) => {
+                    tx.agent_get(parent)?.and_then(|one| one.cwd)
+                }
                 _ => None,
             };
             // Once it was prepared both are the same.
@@ -290,7 +292,8 @@ struct Origin {
 fn origin(
     engine: &Core,
     project: &Path,
-    (agent, wish): (&Agent, &Wish),
+    agent: &Agent,
+    wish: &RunOptions,
 ) -> Result<Origin, ToolError> {
     let repo = engine.repo(project)?;
     let top = repo.facts().top.clone().unwrap_or_else(|| project.to_owned());

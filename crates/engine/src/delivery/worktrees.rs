@@ -104,7 +104,8 @@ impl Delivery {
     /// Waits for the removal of a worktree, up to a limit.
     pub async fn worktree_pruned(
         &self,
-        (agent, errand): (AgentId, OutboxJobId),
+        agent: AgentId,
+        errand: OutboxJobId,
         patience: Duration,
     ) -> Result<PrunedWorktree, ToolError> {
         let ended = EventKinds::of(&[EventKind::ErrandEnded]);

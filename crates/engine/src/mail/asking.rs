@@ -3,9 +3,9 @@
 use wire::mail::OfferView;
 
 /// Maximum number of offered answers: each is a key.
-const MOST: u32 = 9;
+const MAX_OFFERS: u32 = 9;
 /// Characters of an offered answer shown.
-const LONGEST: usize = 1000;
+const MAX_OFFER_CHARS: usize = 1000;
 
 /// The subjects of letters that Adjutant writes about trouble.
 const ALERTS: [&str; 8] = [
@@ -49,8 +49,8 @@ pub(crate) fn offers(body: &str) -> Vec<OfferView> {
         if number == 1 {
             run.clear();
         }
-        let next = u32::try_from(run.len()).unwrap_or(MOST) + 1;
-        if number == next && number <= MOST {
+        let next = u32::try_from(run.len()).unwrap_or(MAX_OFFERS) + 1;
+        if number == next && number <= MAX_OFFERS {
             run.push(offer(number, text));
         } else {
             run.clear();
@@ -60,7 +60,7 @@ pub(crate) fn offers(body: &str) -> Vec<OfferView> {
 }
 
 fn offer(number: u32, text: &str) -> OfferView {
-    let text: String = text.chars().take(LONGEST).collect();
+    let text: String = text.chars().take(MAX_OFFER_CHARS).collect();
     OfferView { number, reply: format!("{number}. {text}"), text }
 }
 
@@ -135,6 +135,6 @@ mod tests {
     fn a_long_answer_is_cut_between_characters() {
         let long = "ü".repeat(5000);
         let offered = offers(&format!("Which?\n1. {long}\n2. b"));
-        assert_eq!(offered[0].text.chars().count(), LONGEST);
+        assert_eq!(offered[0].text.chars().count(), MAX_OFFER_CHARS);
     }
 }

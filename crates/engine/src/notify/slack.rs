@@ -28,7 +28,7 @@ use crate::core::settings::Settings;
 use crate::notify::service::Notifications;
 
 /// Timeout of a request to Slack.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// A thread in which nothing happened for so long is not looked after, in seconds.
 const LIVE: i64 = 14 * 86_400;
 
@@ -88,7 +88,7 @@ impl Notifications {
         if let Some((_, slack)) = now.client.as_ref().filter(|(known, _)| known == url) {
             return Some(Ok(slack.clone()));
         }
-        let made = Slack::new(url, SlackTokens { bot, app }, PATIENCE);
+        let made = Slack::new(url, SlackTokens { bot, app }, REQUEST_TIMEOUT);
         now.client = made.as_ref().ok().map(|slack| (url.clone(), slack.clone()));
         Some(made)
     }

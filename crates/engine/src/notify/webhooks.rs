@@ -33,9 +33,9 @@ pub use view::DeliveryQuery;
 /// Concurrent deliveries per webhook.
 const PARALLEL: u32 = 8;
 /// Timeout of a delivery.
-const PATIENCE: Duration = Duration::from_secs(15);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(15);
 /// Delay before a retry after a store error.
-const PAUSE: Duration = Duration::from_secs(1);
+const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// For so long is remembered what is no longer configured, in seconds.
 const REMEMBERED: i64 = 30 * 86_400;
 
@@ -54,7 +54,7 @@ impl WebhookState {
 
     /// The poster, which is made when it is first needed: to read whom the machine trusts takes a moment.
     fn poster(&self) -> &Poster {
-        self.poster.get_or_init(|| Poster::new(PATIENCE))
+        self.poster.get_or_init(|| Poster::new(DELIVERY_TIMEOUT))
     }
 }
 

@@ -19,7 +19,8 @@ pub(crate) fn advance(
     tx: &mut Tx<'_>,
     epic: &Epic,
     to: EpicState,
-    (agent, now): (Option<AgentId>, Timestamp),
+    agent: Option<AgentId>,
+    now: Timestamp,
 ) -> Result<(), ToolError> {
     if to == epic.state {
         return Ok(());

@@ -37,8 +37,9 @@ pub(crate) fn remark(
     tx: &mut Tx<'_>,
     task: &Task,
     body: &str,
-    (agent, now): Mover,
+    by: Mover,
 ) -> Result<i64, ToolError> {
+    let (agent, now) = by;
     let comment = tx.comment_insert(task.number, agent, body, now)?;
     let data = EventData::TaskCommented(TaskCommented {
         task_id: task.id,
@@ -53,7 +54,7 @@ pub(crate) fn remark(
 /// Tells that a task changed in another way than by moving, and remembers it.
 pub(crate) fn touch(tx: &mut Tx<'_>, task: &mut Task, by: Mover) -> Result<(), ToolError> {
     let from = task.state.name();
-    remember(tx, task, (EventData::TaskUpdated, from), by)
+    remember(tx, task, EventData::TaskUpdated, from, by)
 }
 
 /// Why a task may not go where it was to go.
@@ -109,15 +110,17 @@ fn save(tx: &mut Tx<'_>, task: &mut Task, state: TaskState, by: Mover) -> Result
         TaskState::Assigned { .. } => EventData::TaskAssigned,
         _ => EventData::TaskUpdated,
     };
-    remember(tx, task, (event, before), by)
+    remember(tx, task, event, before, by)
 }
 
 fn remember(
     tx: &mut Tx<'_>,
     task: &mut Task,
-    (event, before): (fn(TaskChange) -> EventData, TaskStateName),
-    (agent, now): Mover,
+    event: fn(TaskChange) -> EventData,
+    before: TaskStateName,
+    by: Mover,
 ) -> Result<(), ToolError> {
+    let (agent, now) = by;
     task.updated_at = now;
     tx.task_save(task, now)?;
     let data = event(TaskChange {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::input;
-use crate::call::tool::{Asking, Described, Output, Seen, ToolDef, schema};
+use crate::call::tool::{Asking, Described, Output, ToolDef, WaitLook, schema};
 use crate::core::error::ToolError;
 use crate::core::settings::{Settings, Template};
 use crate::core::topics::Topic;
@@ -91,8 +91,8 @@ fn tool_of(template: &Template) -> &'static ToolDef {
 fn described(template: &Template) -> Described {
     let title = template.description.lines().next().unwrap_or_default().to_owned();
     let description = format!(
-        "{}\n\nStarts a {} sub-agent with a prepared prompt. Waits up to {WAIT} seconds; an agent that still\n\
-         runs then is answered with its `spawn_id`, and `get_result` goes on waiting.",
+        "{}\n\nStarts a {} sub-agent with a prepared prompt. Waits up to {WAIT} seconds; for an agent that\n\
+         is still running then, the answer has its `spawn_id`, and `get_result` continues to wait.",
         template.description,
         if template.kind == "codex" { "Codex" } else { "Claude" },
     );
@@ -157,11 +157,11 @@ impl Asking for Prepared {
         Output::of(&self.spawn(raw)?.start(cx)?)
     }
 
-    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<Seen, ToolError> {
+    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<WaitLook, ToolError> {
         let agent: AgentId = ticket.read()?;
         let (_, besides) = self.read(raw)?;
         let seconds = Patience::unless(besides.r#async).seconds();
-        Seen::of(look_at_spawned(cx, agent)?, seconds, vec![Topic::Agent(agent)])
+        WaitLook::of(look_at_spawned(cx, agent)?, seconds, vec![Topic::Agent(agent)])
     }
 }
 

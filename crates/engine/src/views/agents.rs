@@ -17,7 +17,7 @@ use wire::server::RecordCounts;
 use crate::core::error::ToolError;
 use crate::core::scope::ListScope;
 use crate::crew::result::AgentResult;
-use crate::crew::run::Wish;
+use crate::crew::run::RunOptions;
 use crate::views::service::Views;
 
 /// Number of agents that have not ended.
@@ -53,7 +53,7 @@ fn agent_view(tx: &Tx<'_>, agent: &Agent, run: Option<&Run>) -> Result<AgentView
 
 /// The model that answers, else the one that was asked for.
 fn model_of(run: &Run) -> Option<String> {
-    run.model.clone().or_else(|| Wish::shown(&run.wish).model)
+    run.model.clone().or_else(|| RunOptions::shown(&run.wish).model)
 }
 
 /// The reviews that an agent has to do with, first to last.

@@ -26,7 +26,7 @@ const MOST_ROWS: usize = 100;
 
 /// Query for the board.
 #[derive(Debug, Clone, Default)]
-pub struct BoardWish {
+pub struct BoardRequest {
     /// Only tasks of this epic
     pub epic: Option<EpicId>,
     /// Only those of this session
@@ -35,7 +35,7 @@ pub struct BoardWish {
     pub words: String,
 }
 
-impl BoardWish {
+impl BoardRequest {
     /// Converts the query to a store filter.
     fn filter(&self, tx: &Tx<'_>) -> Result<BoardFilter, ToolError> {
         if let Some(epic) = self.epic {
@@ -124,7 +124,7 @@ fn cut(
 
 impl Views {
     /// The board: each column's count and its first tasks.
-    pub async fn board(&self, wish: BoardWish, limit: u32) -> Result<Board, ToolError> {
+    pub async fn board(&self, wish: BoardRequest, limit: u32) -> Result<Board, ToolError> {
         let settings = self.settings();
         let looking = self.store.scan(move |tx| {
             let filter = wish.filter(tx)?;
@@ -154,7 +154,11 @@ impl Views {
     }
 
     /// A page of tasks: a column's, or all, the newest first.
-    pub async fn board_page(&self, wish: BoardWish, slice: BoardSlice) -> Result<Tasks, ToolError> {
+    pub async fn board_page(
+        &self,
+        wish: BoardRequest,
+        slice: BoardSlice,
+    ) -> Result<Tasks, ToolError> {
         let settings = self.settings();
         let after = slice.after.as_deref().map(mark_of).transpose()?;
         let looking = self.store.scan(move |tx| {

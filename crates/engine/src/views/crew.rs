@@ -67,7 +67,7 @@ impl From<CrewStates> for CrewStateFilter {
 
 /// Page of agents to list.
 #[derive(Debug, Clone)]
-pub struct CrewWish {
+pub struct CrewRequest {
     /// Those that this agent started; nobody is the operator
     pub parent: Option<AgentId>,
     /// Instead of a level of the tree: all who stand so
@@ -86,7 +86,7 @@ pub struct CrewWish {
 
 impl Views {
     /// A page of the crew.
-    pub async fn crew(&self, wish: CrewWish) -> Result<Crew, ToolError> {
+    pub async fn crew(&self, wish: CrewRequest) -> Result<Crew, ToolError> {
         let engine = self.clone();
         self.store
             .scan(move |tx| {
@@ -139,8 +139,8 @@ impl Views {
 }
 
 /// The agents that are asked for, and how many of their like were left out.
-fn level(look: &Look<'_>, wish: &CrewWish) -> Result<(Page<Agent>, i64), ToolError> {
-    let &CrewWish { after, limit, states, .. } = wish;
+fn level(look: &Look<'_>, wish: &CrewRequest) -> Result<(Page<Agent>, i64), ToolError> {
+    let &CrewRequest { after, limit, states, .. } = wish;
     let tx = look.tx;
     if let Some(text) = wish.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
         let before = if after == 0 { i64::MAX } else { after };
@@ -192,8 +192,8 @@ fn tx_number(tx: &Tx<'_>, id: AgentId) -> Result<Option<i64>, ToolError> {
 }
 
 /// Those whom an agent or the operator started.
-fn branch(look: &Look<'_>, wish: &CrewWish) -> Result<(Page<Agent>, i64), ToolError> {
-    let &CrewWish { parent, past, after, limit, .. } = wish;
+fn branch(look: &Look<'_>, wish: &CrewRequest) -> Result<(Page<Agent>, i64), ToolError> {
+    let &CrewRequest { parent, past, after, limit, .. } = wish;
     let tx = look.tx;
     if let Some(parent) = parent {
         find_agent(tx, parent)?;
@@ -215,7 +215,7 @@ fn branch(look: &Look<'_>, wish: &CrewWish) -> Result<(Page<Agent>, i64), ToolEr
             let order = CrewPageOrder::OldestAfter(after);
             tx.crew_started_by(parent, order, limit, |agent| !is_past(agent))?
         }
-        None => roots(tx, live, until, (after, limit))?,
+        None => roots(tx, live, until, after, limit)?,
     };
     let kept_by_others = live.ended_above(tx, parent)?;
     let ended = tx.crew_past_count(parent, until)?;
@@ -231,7 +231,8 @@ fn roots(
     tx: &Tx<'_>,
     live: &Live,
     until: model::Timestamp,
-    (after, limit): (i64, u32),
+    after: i64,
+    limit: u32,
 ) -> Result<Page<Agent>, ToolError> {
     let with_live = live.ended_above(tx, None)?;
     let with_live = with_live.iter().map(|agent| (agent.number, agent.id));

@@ -24,7 +24,7 @@ const LONGEST_CHAIN: usize = 1000;
 
 /// Query for mails.
 #[derive(Debug, Clone)]
-pub struct LetterWish {
+pub struct LetterRequest {
     /// Of which box; none is of all
     pub of: Option<LetterBox>,
     /// Only those to or from this agent
@@ -159,7 +159,7 @@ fn preview(body: &str) -> String {
     words.join(" ").chars().take(PREVIEW).collect()
 }
 
-impl LetterWish {
+impl LetterRequest {
     /// Where to look for them.
     fn place(&self) -> Mailbox {
         match (self.agent, self.of) {
@@ -192,7 +192,7 @@ impl LetterWish {
 
 impl Views {
     /// Letters, newest first. Of a long one only the two ends are searched.
-    pub async fn letters(&self, wish: LetterWish) -> Result<Letters, ToolError> {
+    pub async fn letters(&self, wish: LetterRequest) -> Result<Letters, ToolError> {
         self.store
             .scan(move |tx| {
                 let mut reading = Reading::new(tx);
@@ -230,7 +230,7 @@ impl Views {
 /// The letters that wait for the human's answer; they are few, and come whole.
 fn asks(
     reading: &mut Reading<'_>,
-    wish: &LetterWish,
+    wish: &LetterRequest,
     text: Option<&str>,
 ) -> Result<Letters, ToolError> {
     let mut letters = Vec::new();

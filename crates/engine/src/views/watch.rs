@@ -4,7 +4,7 @@ mod diff;
 mod story;
 mod stream;
 
-pub use stream::{Beginning, StreamWish};
+pub use stream::{Beginning, StreamRequest};
 
 /// Where a text can be cut so that it is no longer than this.
 fn boundary(text: &str, most: usize) -> usize {

@@ -1,6 +1,6 @@
 //! The board as people see it: rows, one task whole, its history in words, the graph, and the epics above.
 
-use engine::{BoardSlice, BoardWish, ListScope};
+use engine::{BoardRequest, BoardSlice, ListScope};
 use model::{Column, EpicId, TaskRef};
 use serde_json::{Value, json};
 use wire::tasks::{Board, TaskDetails};
@@ -24,7 +24,7 @@ fn name(number: i64) -> String {
 }
 
 async fn board(world: &World, words: &str) -> Board {
-    let wish = BoardWish { words: words.into(), ..BoardWish::default() };
+    let wish = BoardRequest { words: words.into(), ..BoardRequest::default() };
     world.engine.board(wish, 25).await.unwrap()
 }
 
@@ -74,15 +74,15 @@ async fn words_priorities_epics_and_single_rows_narrow_the_board() {
     assert_eq!(column(&board(&world, "p3").await, Column::Ready), (vec![two], 1));
     assert_eq!(column(&board(&world, "console").await, Column::Ready), (vec![one], 1));
     let id: EpicId = epic.as_str().unwrap().parse().unwrap();
-    let of_epic = BoardWish { epic: Some(id), ..BoardWish::default() };
+    let of_epic = BoardRequest { epic: Some(id), ..BoardRequest::default() };
     let of_epic = world.engine.board(of_epic, 25).await.unwrap();
     assert_eq!(column(&of_epic, Column::Ready), (vec![one], 1));
     assert_eq!(of_epic.columns[1].tasks[0].epic.as_ref().unwrap().title, "Console");
     let rows = world.engine.board_rows(vec![two, 999, one]).await.unwrap();
     assert_eq!(rows.tasks.iter().map(|row| row.number).collect::<Vec<_>>(), [two, one]);
-    let nobody = BoardWish { epic: Some(EpicId::from_bits(1)), ..BoardWish::default() };
+    let nobody = BoardRequest { epic: Some(EpicId::from_bits(1)), ..BoardRequest::default() };
     assert!(world.engine.board(nobody, 25).await.is_err());
-    let long = BoardWish { words: "a ".repeat(9), ..BoardWish::default() };
+    let long = BoardRequest { words: "a ".repeat(9), ..BoardRequest::default() };
     assert!(world.engine.board(long, 25).await.is_err());
 }
 
@@ -95,7 +95,7 @@ async fn pages_join_also_where_words_are_looked_for() {
     for words in ["", "job"] {
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
-            let wish = BoardWish { words: words.into(), ..BoardWish::default() };
+            let wish = BoardRequest { words: words.into(), ..BoardRequest::default() };
             let slice = BoardSlice { column: Some(Column::Ready), after, limit: 2 };
             let page = world.engine.board_page(wish, slice).await.unwrap();
             seen.extend(page.tasks.iter().map(|row| row.number));
@@ -198,7 +198,7 @@ async fn the_graph_has_what_hangs_together_and_nothing_else() {
     let top = task(&world, json!({ "title": "Top", "dependsOn": [name(base), name(done)] })).await;
     let lonely = task(&world, json!({ "title": "Lonely" })).await;
     world.ok(Who::Operator, SESSION, json!({ "id": name(done), "status": "completed" })).await;
-    let graph = world.engine.board_graph(BoardWish::default()).await.unwrap();
+    let graph = world.engine.board_graph(BoardRequest::default()).await.unwrap();
     let mut numbers: Vec<i64> = graph.nodes.iter().map(|node| node.number).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, [done, base, top]);
@@ -206,7 +206,7 @@ async fn the_graph_has_what_hangs_together_and_nothing_else() {
     edges.sort_unstable();
     assert_eq!(edges, [(done, top), (base, top)]);
     assert!(!graph.truncated);
-    let words = BoardWish { words: "lonely".into(), ..BoardWish::default() };
+    let words = BoardRequest { words: "lonely".into(), ..BoardRequest::default() };
     let found = world.engine.board_graph(words).await.unwrap();
     assert_eq!(found.nodes[0].number, lonely, "what is looked for is drawn");
 }
@@ -238,7 +238,7 @@ async fn a_graph_is_bounded_and_says_so() {
         })
         .await;
     made.unwrap();
-    let graph = world.engine.board_graph(BoardWish::default()).await.unwrap();
+    let graph = world.engine.board_graph(BoardRequest::default()).await.unwrap();
     assert_eq!((graph.nodes.len(), graph.edges.len(), graph.truncated), (500, 499, true));
 }
 

@@ -68,7 +68,7 @@ async fn run_folders_of_agents_that_ended_long_ago_go_and_others_stay() {
     assert!(!folders[0].exists() && !runs(&world).join(over.to_string()).exists());
     assert!(folders[1].join("output.jsonl").exists() && folders[2].join("output.jsonl").exists());
     assert!(strange.exists() && runs(&world).join("address").exists());
-    let page = world.engine.output(over, engine::OutputWish::default()).await.unwrap();
+    let page = world.engine.output(over, engine::OutputRequest::default()).await.unwrap();
     assert!(page.lines.is_empty() && page.complete, "its output is gone, and that is no error");
 }
 

@@ -1,6 +1,6 @@
 //! The crew as people look at it: a tree that unfolds, flat lists, what each is told to do.
 
-use engine::{CrewStates, CrewWish, Past, ToolError};
+use engine::{CrewRequest, CrewStates, Past, ToolError};
 use model::agent::{AgentState, AgentStateName, Outcome};
 use model::event::EventKind;
 use model::{AgentId, TaskId, Timestamp};
@@ -12,8 +12,8 @@ use crate::support::World;
 
 const MINUTE: i64 = 60 * 1000;
 
-fn wish() -> CrewWish {
-    CrewWish {
+fn wish() -> CrewRequest {
+    CrewRequest {
         parent: None,
         states: CrewStates::Any,
         text: None,
@@ -79,15 +79,15 @@ fn ids(bits: impl IntoIterator<Item = u64>) -> Vec<AgentId> {
     bits.into_iter().map(AgentId::from_bits).collect()
 }
 
-async fn list(world: &World, wish: CrewWish) -> Crew {
+async fn list(world: &World, wish: CrewRequest) -> Crew {
     world.engine.crew(wish).await.unwrap()
 }
 
 /// All pages of a list, and that none is longer than it may be.
-async fn pages(world: &World, wish: CrewWish) -> Vec<AgentId> {
+async fn pages(world: &World, wish: CrewRequest) -> Vec<AgentId> {
     let (mut found, mut after) = (Vec::new(), 0);
     loop {
-        let page = list(world, CrewWish { after, ..wish.clone() }).await;
+        let page = list(world, CrewRequest { after, ..wish.clone() }).await;
         assert!(page.rows.len() <= usize::try_from(wish.limit).unwrap());
         found.extend(bits(&page.rows));
         match page.next_cursor {
@@ -120,7 +120,7 @@ async fn large(world: &World) {
 async fn of_ten_thousand_a_page_gives_its_limit_and_pages_join() {
     let world = World::new();
     large(&world).await;
-    let limited = |limit| CrewWish { limit, ..wish() };
+    let limited = |limit| CrewRequest { limit, ..wish() };
     let first = list(&world, limited(50)).await;
     assert_eq!(first.rows.len(), 50);
     assert_eq!(first.past, 999, "the ended roots are counted and not shown");
@@ -128,15 +128,15 @@ async fn of_ten_thousand_a_page_gives_its_limit_and_pages_join() {
     assert_eq!((root.children, root.live_below, root.ended_below), (8000, 1001, 6999));
     let live_roots: Vec<u64> = [1].into_iter().chain(9001..=10_000).collect();
     assert_eq!(pages(&world, limited(300)).await, ids(live_roots), "all that are not past");
-    let past = CrewWish { past: Past::Only, ..limited(400) };
+    let past = CrewRequest { past: Past::Only, ..limited(400) };
     assert_eq!(pages(&world, past).await, ids((2..=1000).rev()), "the past, newest first");
 
-    let below = CrewWish { parent: Some(AgentId::from_bits(1)), ..limited(100) };
+    let below = CrewRequest { parent: Some(AgentId::from_bits(1)), ..limited(100) };
     let children = list(&world, below.clone()).await;
     assert_eq!(children.past, 6999);
     let live: Vec<u64> = [5000].into_iter().chain(8001..=9000).collect();
     assert_eq!(pages(&world, below.clone()).await, ids(live));
-    let all = CrewWish { past: Past::Include, limit: 1000, ..below };
+    let all = CrewRequest { past: Past::Include, limit: 1000, ..below };
     assert_eq!(pages(&world, all).await, ids(1001..=9000));
 }
 
@@ -152,7 +152,7 @@ async fn live_agents_come_first_and_then_the_newest_that_ended() {
         become_(&world, ended, over(Outcome::Succeeded, now)).await;
     }
     for limit in [1, 2, 100] {
-        let order = pages(&world, CrewWish { limit, ..wish() }).await;
+        let order = pages(&world, CrewRequest { limit, ..wish() }).await;
         assert_eq!(order, ids([2, 3, 6, 5, 1]), "{limit} at once");
     }
 }
@@ -161,14 +161,14 @@ async fn live_agents_come_first_and_then_the_newest_that_ended() {
 async fn of_ten_thousand_flat_lists_are_cut_too() {
     let world = World::new();
     large(&world).await;
-    let flat = |standing| CrewWish { states: standing, limit: 900, ..wish() };
+    let flat = |standing| CrewRequest { states: standing, limit: 900, ..wish() };
     let ended = pages(&world, flat(CrewStates::Ended)).await;
     let expected: Vec<u64> = (2..=8000).filter(|bits| *bits != 5000).rev().collect();
     assert_eq!(ended, ids(expected), "who ended last comes first");
     let running: Vec<u64> = [1, 5000].into_iter().chain(8001..=10_000).collect();
     assert_eq!(pages(&world, flat(CrewStates::Running)).await, ids(running));
     assert_eq!(pages(&world, flat(CrewStates::Queued)).await, []);
-    let found = list(&world, CrewWish { text: Some("0000000000000007".into()), ..wish() }).await;
+    let found = list(&world, CrewRequest { text: Some("0000000000000007".into()), ..wish() }).await;
     assert_eq!(bits(&found.rows), ids([7]), "found by its id among all");
 }
 
@@ -190,7 +190,7 @@ async fn what_has_ended_lately_or_leads_somebody_live_is_not_past() {
     assert_eq!(later.rows[0].live_below, 1, "below an ended one that is below it");
     assert_eq!(later.rows[0].state, AgentStateName::Failed);
     assert_eq!(later.rows[0].reason.as_deref(), Some("enough"));
-    let below = list(&world, CrewWish { parent: Some(AgentId::from_bits(1)), ..wish() }).await;
+    let below = list(&world, CrewRequest { parent: Some(AgentId::from_bits(1)), ..wish() }).await;
     assert_eq!((bits(&below.rows), below.past), (ids([2]), 0));
 }
 
@@ -212,11 +212,11 @@ async fn states_make_flat_lists_and_the_queue_has_its_order() {
         add(&world, member(bits, None, depth)).await;
         become_(&world, bits, state).await;
     }
-    let flat = async |standing| list(&world, CrewWish { states: standing, ..wish() }).await.rows;
+    let flat = async |standing| list(&world, CrewRequest { states: standing, ..wish() }).await.rows;
     let queue = flat(CrewStates::Queued).await;
     assert_eq!(bits(&queue), ids([2, 1]), "the deepest first");
     assert_eq!([queue[0].queue_place, queue[1].queue_place], [Some(1), Some(2)]);
-    let one = CrewWish { states: CrewStates::Queued, limit: 1, ..wish() };
+    let one = CrewRequest { states: CrewStates::Queued, limit: 1, ..wish() };
     assert_eq!(pages(&world, one).await, ids([2, 1]));
     assert_eq!(bits(&flat(CrewStates::Running).await), ids([3, 4]));
     let waiting = flat(CrewStates::Waiting).await;
@@ -243,7 +243,7 @@ async fn an_agent_is_found_by_role_and_by_its_task() {
     add(&world, NewAgent { task: Some(task.id), ..member(1, None, 0) }).await;
     add(&world, NewAgent { role: "reviewer".into(), ..member(2, None, 0) }).await;
     let find = async |text: &str, standing| {
-        let wish = CrewWish { text: Some(text.into()), states: standing, ..wish() };
+        let wish = CrewRequest { text: Some(text.into()), states: standing, ..wish() };
         bits(&list(&world, wish).await.rows)
     };
     let any = CrewStates::Any;
@@ -297,7 +297,7 @@ async fn rows_come_as_they_are_asked_for_and_unknown_ones_are_left_out() {
     let view = world.engine.crew_rows(asked, None).await.unwrap();
     assert_eq!(bits(&view.rows), [other, one]);
     assert!(view.rows[0].segments.is_none(), "lanes only where they are asked for");
-    let unknown = CrewWish { parent: Some(AgentId::from_bits(404)), ..wish() };
+    let unknown = CrewRequest { parent: Some(AgentId::from_bits(404)), ..wish() };
     let error = world.engine.crew(unknown).await.unwrap_err();
     assert_eq!(error.code.name(), "AGENT_NOT_FOUND");
 }

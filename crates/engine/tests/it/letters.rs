@@ -1,6 +1,6 @@
 //! Letters as people look through them: boxes, threads, what is asked, and how it was answered.
 
-use engine::views::LetterWish;
+use engine::views::LetterRequest;
 use model::{AgentId, MailId};
 use serde_json::{Value, json};
 use wire::mail::{LetterBox, LetterKind, LetterView, Thread};
@@ -24,15 +24,15 @@ async fn answer(world: &World, to: MailId, body: &str) -> MailId {
     id_of(&world.ok(Who::Operator, REPLY, input).await)
 }
 
-fn wish(of: Option<LetterBox>) -> LetterWish {
-    LetterWish { of, agent: None, text: None, before: None, limit: 100 }
+fn wish(of: Option<LetterBox>) -> LetterRequest {
+    LetterRequest { of, agent: None, text: None, before: None, limit: 100 }
 }
 
-async fn letters(world: &World, wish: LetterWish) -> Vec<LetterView> {
+async fn letters(world: &World, wish: LetterRequest) -> Vec<LetterView> {
     world.engine.letters(wish).await.unwrap().letters
 }
 
-async fn subjects(world: &World, wish: LetterWish) -> Vec<String> {
+async fn subjects(world: &World, wish: LetterRequest) -> Vec<String> {
     letters(world, wish).await.into_iter().map(|letter| letter.subject).collect()
 }
 
@@ -57,11 +57,11 @@ async fn each_box_has_its_letters_newest_first() {
     let sent = letters(&world, wish(Some(LetterBox::Sent))).await[0].id;
     let shown = thread(&world, sent).await;
     assert_eq!((shown.with.unwrap().agent_id, shown.reply_to), (Some(a), None));
-    let of = |agent| LetterWish { agent: Some(agent), ..wish(None) };
+    let of = |agent| LetterRequest { agent: Some(agent), ..wish(None) };
     assert_eq!(subjects(&world, of(b)).await, [me[0], "Between us"]);
-    let from_a = LetterWish { of: Some(LetterBox::Me), ..of(a) };
+    let from_a = LetterRequest { of: Some(LetterBox::Me), ..of(a) };
     assert_eq!(subjects(&world, from_a).await, ["Which one?"]);
-    let found = LetterWish { text: Some("LEFT or".to_owned()), ..wish(Some(LetterBox::Me)) };
+    let found = LetterRequest { text: Some("LEFT or".to_owned()), ..wish(Some(LetterBox::Me)) };
     assert_eq!(subjects(&world, found).await, ["Which one?"]);
     let kinds: Vec<LetterKind> =
         letters(&world, wish(Some(LetterBox::Me))).await.iter().map(|one| one.kind).collect();
@@ -78,7 +78,7 @@ async fn pages_join_without_gap_or_repeat_though_few_letters_fit() {
     }
     let (mut seen, mut before) = (Vec::new(), None);
     loop {
-        let wish = LetterWish { before, limit: 3, ..wish(Some(LetterBox::Alerts)) };
+        let wish = LetterRequest { before, limit: 3, ..wish(Some(LetterBox::Alerts)) };
         let page = world.engine.letters(wish).await.unwrap();
         assert!(page.letters.len() <= 3);
         seen.extend(page.letters.into_iter().map(|letter| letter.subject));

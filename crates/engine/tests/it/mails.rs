@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::views::LetterWish;
+use engine::views::LetterRequest;
 use engine::{Call, Principal, Progress};
 use model::MailId;
 use model::event::EventKind;
@@ -178,7 +178,7 @@ async fn mail_of_adjutant_itself_says_so() {
     let [about, alone] = [&inbox["mails"][0], &inbox["mails"][1]];
     assert_eq!((&about["fromAgentType"], &about["fromAgentId"]), (&json!("SYSTEM"), &json!(agent)));
     assert_eq!((&alone["fromAgentType"], &alone["fromAgentId"]), (&json!("SYSTEM"), &Value::Null));
-    let wish = |of| LetterWish { of, agent: None, text: None, before: None, limit: 10 };
+    let wish = |of| LetterRequest { of, agent: None, text: None, before: None, limit: 10 };
     let letters = world.engine.letters(wish(None)).await.unwrap().letters;
     for letter in &letters {
         assert!(letter.from.system && !letter.from.human, "{letter:?}");

@@ -96,10 +96,6 @@ impl Repo {
 
     /// A commit whose tree is its parent's with one file changed, or removed where there is no content. No branch
     /// points at it yet.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a commit of a file has these parts and no fewer"
-    )]
     pub fn commit_file(
         &self,
         parent: &str,

@@ -1,4 +1,4 @@
-//! Conflicts: where in a file they are, and of what kind.
+//! Conflicts: their positions in a file, and their kind.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

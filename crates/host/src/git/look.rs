@@ -1,4 +1,4 @@
-//! Looking: what differs between commits, or between a commit and a working tree.
+//! Differences between commits, or between a commit and a working tree.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Why GitHub did not do it, and what to do about it.
+//! Errors of GitHub, with advice.
 
 use std::error::Error;
 use std::time::Duration;

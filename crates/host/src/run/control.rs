@@ -1,4 +1,4 @@
-//! The talk with a supervisor: lines of JSON over its socket.
+//! Messages to and from a supervisor: lines of JSON over its socket.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

@@ -28,6 +28,12 @@ const TOKEN_VARIABLE: &str = "ADJUTANT_TOKEN";
 #[serde(transparent)]
 pub struct Variables(pub Vec<(String, String)>);
 
+impl FromIterator<(String, String)> for Variables {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
+        Self(variables.into_iter().collect())
+    }
+}
+
 impl fmt::Debug for Variables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()

@@ -63,7 +63,7 @@ pub(super) async fn connect(folder: &Path) -> io::Result<tokio::net::UnixStream>
     let of = folder.to_owned();
     let known = tokio::task::spawn_blocking(move || super::holder::can_be(&of, pid));
     if !known.await.map_err(io::Error::other)?.map_err(|error| error.source)? {
-        let why = "whoever listens there is not its supervisor";
+        let why = "the process that listens there is not its supervisor";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
     Ok(stream)

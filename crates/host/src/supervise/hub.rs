@@ -1,4 +1,4 @@
-//! Those who are connected to the control socket. None of them can hold up the agent.
+//! Clients of the control socket. None of them can hold up the agent.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};

@@ -1,4 +1,4 @@
-//! The loop: waits for whatever happens first, and does what follows from it.
+//! The loop of the supervisor: waits for the next event and reacts to it.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

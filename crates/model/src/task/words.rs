@@ -1,4 +1,4 @@
-//! The three vocabularies in which tasks are spoken of, and the board's columns beside them.
+//! The three vocabularies of task states, and the board's columns.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub enum TaskStateName {
     InProgress,
     /// Waiting for review
     Review,
-    /// Held up
+    /// Blocked
     Blocked,
     /// Done
     Completed,

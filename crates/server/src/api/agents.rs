@@ -1,4 +1,4 @@
-//! Agents: who there is, and those whom somebody else runs.
+//! Agents: lists, details, enlisting and discharging.
 
 pub(crate) mod diff;
 pub(crate) mod one;

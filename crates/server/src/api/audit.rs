@@ -1,4 +1,4 @@
-//! The chain of calls: listed as it stands, and followed.
+//! The chain of calls: lists and verification.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Keeping house: cleaning what is old, and copies of the record for backups.
+//! Cleaning of old data, and copies of the record for backups.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn clean_request(asked: CleanupRequest) -> Result<CleanRequest, ToolError> {
 fn no_part(name: &str) -> ToolError {
     let shown: String = name.chars().take(80).collect();
     let known = CleanPart::ALL.map(CleanPart::name).join(", ");
-    ToolError::invalid(format!("there is no part `{shown}` to clean"))
+    ToolError::invalid(format!("unknown part `{shown}`"))
         .hint(format!("the parts are {known}"))
         .detail("field", "only")
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use engine::{CrewStates, CrewWish, Past, ToolError};
+use engine::{CrewRequest, CrewStates, Past, ToolError};
 use model::{AgentId, Cursor};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -81,9 +81,9 @@ pub(crate) async fn list(
     let text = asked.q.filter(|text| !text.trim().is_empty());
     let is_flat = states != CrewStates::Any || text.is_some();
     if is_flat && asked.parent.is_some() {
-        return Err(wrong("parent", "is for the tree: leave `state` and `q` out").into());
+        return Err(wrong("parent", "applies to the tree: omit `state` and `q`").into());
     }
-    let wish = CrewWish {
+    let wish = CrewRequest {
         parent: asked.parent,
         states,
         text,

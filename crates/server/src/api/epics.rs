@@ -1,4 +1,4 @@
-//! Epics: how far each is, and what it has cost.
+//! Epics with their progress and costs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Events: listed in pages, waited for, or followed as they come.
+//! Events: pages, waits and streams.
 
 mod follow;
 mod sse;
@@ -105,7 +105,7 @@ fn removed(after: i64, floor: i64) -> ToolError {
     let said =
         format!("events after {after} were removed; the oldest that are kept follow {floor}");
     ToolError::not_found(said)
-        .hint(format!("read what you show again, then follow with `after={floor}` or `after=now`"))
+        .hint(format!("reload your data, then follow with `after={floor}` or `after=now`"))
         .detail("field", "after")
         .detail("oldest", floor)
 }

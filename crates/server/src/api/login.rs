@@ -34,7 +34,7 @@ pub(crate) async fn log_out(
     tab: Option<Extension<Tab>>,
 ) -> Answer<StatusCode> {
     let Some(Extension(tab)) = tab else {
-        return Err(ToolError::invalid("this token is not that of a tab")
+        return Err(ToolError::invalid("this token does not belong to a tab")
             .hint("only what `POST /api/login` gave can be given back")
             .into());
     };
@@ -50,7 +50,7 @@ pub(crate) async fn make_link(
         LinkRequest { read_only: true, days } => Opened::ToLook { days },
         LinkRequest { read_only: false, days: None } => Opened::ToAct,
         LinkRequest { .. } => {
-            return Err(ToolError::invalid("`days` is for links that only let look")
+            return Err(ToolError::invalid("`days` applies to read-only links")
                 .detail("field", "days")
                 .hint("add `readOnly`")
                 .into());

@@ -1,4 +1,4 @@
-//! Loops: how each stands, and what the operator does with them.
+//! Loops: views, and actions of the operator.
 
 use std::sync::Arc;
 

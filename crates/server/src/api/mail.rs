@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::ToolError;
-use engine::views::LetterWish;
+use engine::views::LetterRequest;
 use model::{AgentId, Cursor, MailId};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -53,8 +53,13 @@ pub(crate) async fn list(
         engine.check_agent(agent)?;
     }
     let of = asked.of.or(if asked.agent.is_none() { Some(LetterBox::Me) } else { None });
-    let wish =
-        LetterWish { of, agent: asked.agent, text, before: asked.after.map(Cursor::number), limit };
+    let wish = LetterRequest {
+        of,
+        agent: asked.agent,
+        text,
+        before: asked.after.map(Cursor::number),
+        limit,
+    };
     Ok(Json(engine.letters(wish).await?))
 }
 

@@ -1,4 +1,4 @@
-//! Approved work on its way into branches, and what waits to be approved.
+//! The merge queue, and work that waits for approval.
 
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ pub(crate) async fn reviewed(
     let after = asked.cursor.map_or(Ok(0), |cursor| {
         let number = cursor.strip_prefix('c').and_then(|number| number.parse().ok());
         number.map(Cursor::number).ok_or_else(|| {
-            ToolError::invalid("`cursor` is none: pass `nextCursor` as it came")
+            ToolError::invalid("invalid `cursor`: pass `nextCursor` unchanged")
                 .detail("field", "cursor")
         })
     })?;

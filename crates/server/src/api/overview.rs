@@ -1,4 +1,4 @@
-//! The frame around every page: how much there is of everything, and who needs a person.
+//! The frame of every page: counts, and items that need a person.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! Plans: how each stands, and how the operator begins, ends and goes on with one.
+//! Plans: views, and actions of the operator.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::{Again, PlanWish};
+use engine::{Again, PlanStart};
 use http::StatusCode;
 use model::{Cursor, Line};
 use wire::plans::{PlanView, Plans};
@@ -35,7 +35,7 @@ pub(crate) async fn run(
     State(shared): State<Arc<Shared>>,
     Input(asked): Input<PlanRequest>,
 ) -> Answer<(StatusCode, Json<PlanView>)> {
-    let wish = PlanWish {
+    let wish = PlanStart {
         path: asked.path.into_inner(),
         text: asked.text.into_inner(),
         name: asked.name.map(Line::into_inner),

@@ -1,4 +1,4 @@
-//! The record as people look at it: searched, counted over time, and one call opened.
+//! The record of calls: search, counts over time, and single calls.
 
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ pub(crate) async fn one(
     State(shared): State<Arc<Shared>>,
     Path(number): Path<String>,
 ) -> Answer<Json<RecordedCall>> {
-    let number: i64 = number.parse().map_err(|_| {
-        ToolError::invalid("a call of the record is named by its number").detail("field", "number")
-    })?;
+    let number: i64 = number
+        .parse()
+        .map_err(|_| ToolError::invalid("pass the number of a call").detail("field", "number"))?;
     Ok(Json(shared.app.engine.recorded_call(number).await?))
 }

@@ -1,4 +1,4 @@
-//! Reviews: what waits for whom, the whole story of one, and what a person decides about them.
+//! Reviews: lists, histories, and decisions of a person.
 
 use std::sync::Arc;
 

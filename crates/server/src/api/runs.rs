@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::settings::{Budget, is_bare};
-use engine::{Draft, Engine, OutputPage, OutputWish, RunAgent, Stream, ToolError, Variables};
+use engine::{Draft, Engine, OutputRequest, RunAgent, ToolError};
 use http::StatusCode;
 use model::money::Usd;
 use model::{Cursor, Line};
@@ -14,11 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use wire::agents::OutputPlace;
-use wire::runs::{
-    AgentOutput, AgentOutputLine, InputOutcome, InputRequest, OutputStream, RunCaps, RunRequest,
-    StartedRun,
-};
+use wire::runs::{AgentOutput, InputOutcome, InputRequest, RunCaps, RunRequest, StartedRun};
 
 use super::agents::id_of;
 use crate::answer::{Answer, Input, Params};
@@ -33,7 +29,7 @@ pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of tools named.
 const MOST_TOOLS: usize = 200;
 /// Poll intervals for output, first and last.
-pub(super) const SOON: Duration = Duration::from_millis(5);
+pub(super) const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(5);
 pub(super) const AT_LAST: Duration = Duration::from_millis(100);
 
 pub(crate) async fn start(
@@ -71,7 +67,7 @@ fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {
     draft.wish.timeout = asked.timeout;
     draft.wish.review = asked.review;
     let RunCaps { usd, tokens, agents, seconds } = asked.budget;
-    draft.environment = Variables(asked.environment.0.into_iter().collect());
+    draft.environment = asked.environment.0.into_iter().collect();
     draft.budget = Budget { usd, tokens, agents, seconds };
     if let Some(id) = asked.resume {
         go_on(engine, &engine.run_agent(id)?, &mut draft);
@@ -114,25 +110,6 @@ pub(crate) struct OutputQuery {
     wait_seconds: u64,
 }
 
-fn output_view(page: OutputPage) -> AgentOutput {
-    let line = |line: engine::OutputLine| AgentOutputLine {
-        at: line.at,
-        stream: match line.stream {
-            Stream::Out => OutputStream::Out,
-            Stream::Err => OutputStream::Err,
-            Stream::In => OutputStream::In,
-        },
-        text: line.text,
-        cut: line.cut,
-    };
-    AgentOutput {
-        lines: page.lines.into_iter().map(line).collect(),
-        next: OutputPlace { segment: page.next.segment, offset: page.next.offset },
-        attempt: page.attempt,
-        complete: page.complete,
-    }
-}
-
 pub(crate) async fn output(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
@@ -148,19 +125,19 @@ pub(crate) async fn output(
     }
     let engine = &shared.app.engine;
     let agent = engine.run_agent(id_of(&id)?)?;
-    let mut wish = OutputWish { attempt: asked.attempt, bytes, ..OutputWish::default() };
+    let mut wish = OutputRequest { attempt: asked.attempt, bytes, ..OutputRequest::default() };
     (wish.from.segment, wish.from.offset) = (asked.segment, asked.offset.offset());
     if asked.attempt.is_some_and(|attempt| !(1..=agent.attempt).contains(&attempt)) {
         let error = wrong("attempt", &format!("must be from 1 to {}", agent.attempt));
         return Err(error.into());
     }
     let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds);
-    let mut pause = SOON;
+    let mut pause = FIRST_POLL_INTERVAL;
     loop {
         let page = engine.output(agent.id, wish).await?;
         let over = !page.lines.is_empty() || page.complete || Instant::now() >= deadline;
         if over || shared.app.shutdown.is_cancelled() {
-            return Ok(Json(output_view(page)));
+            return Ok(Json(page));
         }
         // What comes after another attempt began is another output.
         wish.attempt = Some(page.attempt);

@@ -1,4 +1,4 @@
-//! Settings: what the configuration and the roles say, who may do what, and changes with a check before them.
+//! Settings: the configuration, the roles, permissions, and checked changes.
 
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ fn file_change(asked: SettingsChangeRequest) -> Result<FileChange, ToolError> {
         (Some(changes), None) => Ok(FileChange::Config(changes)),
         (None, Some(role)) => Ok(FileChange::Role(role)),
         (None, None) | (Some(_), Some(_)) => {
-            Err(ToolError::invalid("give either `changes` or `role`"))
+            Err(ToolError::invalid("pass either `changes` or `role`"))
         }
     }
 }
@@ -160,8 +160,8 @@ pub(crate) async fn save(
             return Err(refused(&saved));
         }
         let reloaded = reload(ReloadScope::All).map_err(|error| {
-            let said = format!("it is saved and not in force: {}", error.message);
-            ToolError::conflict(said).hint("mend the file, then `adjutant reload`")
+            let said = format!("it was saved, but is not in force: {}", error.message);
+            ToolError::conflict(said).hint("fix the file, then run `adjutant reload`")
         })?;
         Ok((saved, reloaded))
     })

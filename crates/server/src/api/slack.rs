@@ -1,4 +1,4 @@
-//! Slack: how it stands, its threads, and what the operator has said again.
+//! Slack: its state, its threads, and retries.
 
 use std::sync::Arc;
 

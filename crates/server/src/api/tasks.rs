@@ -1,10 +1,10 @@
-//! Tasks as people see them: the board, a list, one task whole, and what waits for what.
+//! Tasks for people: the board, lists, single tasks and dependencies.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::{BoardSlice, BoardWish, ToolError};
+use engine::{BoardRequest, BoardSlice, ToolError};
 use model::{Column, Cursor, EpicId, TaskRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,7 +38,7 @@ pub(crate) async fn board(
     Params(asked): Params<BoardQuery>,
 ) -> Answer<Json<Board>> {
     let limit = page_limit(asked.limit.or(Some(FIRST)))?;
-    let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
+    let wish = BoardRequest { epic: asked.epic, session: asked.session, words: asked.q };
     Ok(Json(shared.app.engine.board(wish, limit).await?))
 }
 
@@ -76,7 +76,7 @@ pub(crate) async fn list(
         after: asked.after,
         limit: page_limit(asked.limit)?,
     };
-    let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
+    let wish = BoardRequest { epic: asked.epic, session: asked.session, words: asked.q };
     Ok(Json(engine.board_page(wish, slice).await?))
 }
 
@@ -84,8 +84,8 @@ fn numbers_of(text: &str) -> Result<Vec<i64>, ToolError> {
     let number = |part: &str| {
         part.trim().parse().map_err(|_| {
             let shown: String = part.chars().take(80).collect();
-            ToolError::invalid(format!("`{shown}` is no task's number"))
-                .hint("give numbers with commas, as in `numbers=12,13`")
+            ToolError::invalid(format!("`{shown}` is not a task number"))
+                .hint("pass numbers separated by commas, such as `numbers=12,13`")
                 .detail("field", "numbers")
         })
     };
@@ -157,6 +157,6 @@ pub(crate) async fn graph(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<TaskGraphQuery>,
 ) -> Answer<Json<TaskGraph>> {
-    let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
+    let wish = BoardRequest { epic: asked.epic, session: asked.session, words: asked.q };
     Ok(Json(shared.app.engine.board_graph(wish).await?))
 }

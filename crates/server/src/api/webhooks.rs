@@ -1,4 +1,4 @@
-//! Webhooks: how each does, the messages to it, and what the operator does about them.
+//! Webhooks: their state, their messages, and actions of the operator.
 
 use std::sync::Arc;
 

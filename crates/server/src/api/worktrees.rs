@@ -13,7 +13,7 @@ use crate::answer::{Answer, Params};
 use crate::shared::Shared;
 
 /// Nobody waits longer until a worktree is gone.
-const PATIENCE: Duration = Duration::from_secs(60);
+const REMOVAL_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
@@ -32,9 +32,9 @@ pub(crate) async fn prune(
     let engine = &shared.app.engine;
     let errand = engine.worktree_prune(agent).await?;
     let pruned = tokio::select! {
-        pruned = engine.worktree_pruned((agent, errand), PATIENCE) => pruned?,
+        pruned = engine.worktree_pruned(agent, errand, REMOVAL_TIMEOUT) => pruned?,
         () = shared.app.shutdown.cancelled() => {
-            engine.worktree_pruned((agent, errand), Duration::ZERO).await?
+            engine.worktree_pruned(agent, errand, Duration::ZERO).await?
         }
     };
     Ok(Json(pruned))

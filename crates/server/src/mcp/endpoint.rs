@@ -1,4 +1,4 @@
-//! Between the gate and `rmcp`: sessions belong to who opened them, and who leaves is noticed.
+//! Between the gate and `rmcp`: sessions belong to their principal, and leaving clients are noticed.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl<H: ServerHandler> Endpoint<H> {
 
     async fn answer(&self, mut request: Request, mount: Option<Mount>) -> Answer<Response> {
         let Some(principal) = request.extensions().get::<Principal>().copied() else {
-            return Err(ToolError::denied("nobody asks").into());
+            return Err(ToolError::denied("the request has no caller").into());
         };
         let mount = match mount {
             Some(mount) => mount,
@@ -104,8 +104,8 @@ impl<H: ServerHandler> Endpoint<H> {
             let bytes = read_bytes(body).await?;
             let _due = self.shared.answers.enter();
             if is_short {
-                let asker = (principal, mount);
-                if let Some(answer) = short::answer(&self.shared, asker, &parts, &bytes).await {
+                let answer = short::answer(&self.shared, principal, mount, &parts, &bytes).await;
+                if let Some(answer) = answer {
                     return Ok(answer);
                 }
             }
@@ -151,7 +151,8 @@ impl<H: ServerHandler> Endpoint<H> {
             headers.remove(SESSION);
             return Ok(None);
         }
-        let error = ToolError::not_found("there is no such session").hint("initialize a new one");
+        let error =
+            ToolError::not_found("the session does not exist").hint("initialize a new session");
         Err(Refusal::with(StatusCode::NOT_FOUND, error))
     }
 

@@ -21,7 +21,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::calls::{self, Wish};
+use crate::calls::{self, ToolRequest};
 use crate::mcp::sessions::OPENER;
 use crate::mcp::subscriptions::{self, Client, Listening};
 use crate::mcp::visit::Visit;
@@ -36,7 +36,7 @@ const INSTRUCTIONS: &str = "Adjutant's tools for a crew of agents. The list hold
     Tools that wait answer after `waitSeconds` at the latest: call again to go on waiting.";
 
 /// A client that does not take a word of progress for so long is not waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PROGRESS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Our MCP server, as `rmcp` wants it: one for each session, or for each request of the newer era.
 pub(crate) struct Face {
@@ -87,7 +87,7 @@ fn visit(context: &Context) -> Answer<&Visit> {
     let parts = context.extensions.get::<Parts>();
     parts.and_then(|parts| parts.extensions.get::<Visit>()).ok_or_else(|| {
         tracing::error!("request reached MCP without authentication; refusing it");
-        ErrorData::internal_error("nobody asks", None)
+        ErrorData::internal_error("the request has no caller", None)
     })
 }
 
@@ -245,8 +245,8 @@ impl ServerHandler for Face {
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
         let listening = self.early().take();
-        let listening =
-            listening.ok_or_else(|| ErrorData::internal_error("nobody listens", None))?;
+        let listening = listening
+            .ok_or_else(|| ErrorData::internal_error("the subscription has no listener", None))?;
         let tell = async {
             while let Some(uri) = listening.listener.next().await {
                 if !listening.may_hear(&uri) {
@@ -284,14 +284,19 @@ impl Face {
         };
         let parts = context.extensions.get::<Parts>();
         let key = parts.and_then(|parts| calls::key_of(&parts.headers));
-        let wish = Wish { principal: visit.principal, as_agent: None, entry, input, key };
+        let wish = ToolRequest { principal: visit.principal, as_agent: None, entry, input, key };
         Ok(match self.call(wish, visit, context).await {
             Ok(output) => done(output),
             Err(failure) => failed(failure.body(), entry.def.toolset()),
         })
     }
 
-    async fn call(&self, wish: Wish, visit: &Visit, context: &Context) -> Result<Output, Failure> {
+    async fn call(
+        &self,
+        wish: ToolRequest,
+        visit: &Visit,
+        context: &Context,
+    ) -> Result<Output, Failure> {
         let gone = async {
             match &visit.left {
                 Some(left) => tokio::select! {
@@ -309,7 +314,7 @@ impl Face {
                     ProgressNotificationParam::new(token.clone(), waited).with_message(message);
                 async move {
                     // Who does not take it in time, or has left, misses nothing but this.
-                    drop(timeout(PATIENCE, context.peer.notify_progress(word)).await);
+                    drop(timeout(PROGRESS_TIMEOUT, context.peer.notify_progress(word)).await);
                 }
             }
         });

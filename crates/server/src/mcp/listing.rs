@@ -1,4 +1,4 @@
-//! `tools/list`: what the caller may use, in the order of the registry.
+//! `tools/list`: the caller's tools, in the order of the registry.
 
 use engine::ToolError;
 use rmcp::model::{CacheScope, ListToolsResult};

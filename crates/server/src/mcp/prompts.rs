@@ -1,4 +1,4 @@
-//! `prompts/*`: the templates, filled in for whoever wants to do the work itself.
+//! `prompts/*`: the templates with their arguments filled in.
 
 use engine::settings::{Settings, Template};
 use engine::templates::{self, PROMPTS};

@@ -1,4 +1,4 @@
-//! `resources/*`: what can be read beside the tools.
+//! `resources/*`: resources beside the tools.
 
 use engine::{Principal, RESOURCE_TEMPLATES, ToolError};
 use rmcp::model::{

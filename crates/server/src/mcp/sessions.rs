@@ -1,4 +1,4 @@
-//! Sessions of the older era: whose they are, kept in the record so that they outlive the server.
+//! Sessions of older protocol versions: their owners, stored in the record so that they outlive the server.
 //!
 //! A principal has a bounded number of idle ones. Whoever is to be closed is marked at once, under the
 //! same lock under which requests enter, and closed a moment later by [`keep_house`].
@@ -60,7 +60,7 @@ struct Registry {
 /// A session with its owner.
 struct Owned {
     by: Principal,
-    standing: Standing,
+    standing: SessionStanding,
     /// Requests and streams that are open
     open: usize,
     /// When it became idle, in ticks
@@ -71,7 +71,7 @@ struct Owned {
 
 /// Use of a session since it was loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum SessionStanding {
     Settled,
     Unsettled,
 }
@@ -81,7 +81,7 @@ impl Registry {
         if self.sessions.contains_key(id) {
             return;
         }
-        let standing = Standing::Unsettled;
+        let standing = SessionStanding::Unsettled;
         let owned = Owned { by, standing, open: 0, idle_since, is_closing: false };
         self.sessions.insert(id.to_owned(), owned);
         self.of.entry(by).or_default().insert(id.to_owned());
@@ -136,7 +136,7 @@ pub(crate) struct Settling<'a> {
 impl Settling<'_> {
     /// Notes that the session is there, so that others need not wait for each other.
     pub(crate) fn done(self) {
-        self.sessions.note(&self.id, Standing::Settled);
+        self.sessions.note(&self.id, SessionStanding::Settled);
     }
 }
 
@@ -241,7 +241,7 @@ impl Sessions {
         if self.is_settled(id).await {
             return None;
         }
-        self.note(id, Standing::Unsettled);
+        self.note(id, SessionStanding::Unsettled);
         Some(Settling { sessions: self, id: id.to_owned(), _alone: alone })
     }
 
@@ -250,10 +250,10 @@ impl Sessions {
         let live = self.manager.sessions.read().await.contains_key(id);
         let registry = self.read();
         let session = registry.sessions.get(id);
-        live && session.is_some_and(|session| session.standing == Standing::Settled)
+        live && session.is_some_and(|session| session.standing == SessionStanding::Settled)
     }
 
-    fn note(&self, id: &str, standing: Standing) {
+    fn note(&self, id: &str, standing: SessionStanding) {
         if let Some(session) = self.write().sessions.get_mut(id) {
             session.standing = standing;
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::answer::json_response;
-use crate::calls::{self, Wish};
+use crate::calls::{self, ToolRequest};
 use crate::mcp::handler::failed;
 use crate::registry::{Entry, Mount};
 use crate::shared::Shared;
@@ -94,7 +94,8 @@ pub(crate) fn may_be(method: &Method, headers: &HeaderMap) -> bool {
 /// Answers the request, or leaves it to `rmcp`.
 pub(crate) async fn answer(
     shared: &Shared,
-    (principal, mount): (Principal, Mount),
+    principal: Principal,
+    mount: Mount,
     parts: &Parts,
     body: &Bytes,
 ) -> Option<Response> {
@@ -106,7 +107,7 @@ pub(crate) async fn answer(
     }
     let input = message.params.arguments.map_or(Value::Null, Value::Object);
     let key = calls::key_of(&parts.headers);
-    let wish = Wish { principal, as_agent: None, entry, input, key };
+    let wish = ToolRequest { principal, as_agent: None, entry, input, key };
     let result = match calls::at_once(shared, wish).await {
         Ok(output) => success(&output.text)?,
         Err(failure) => serde_json::to_string(&failed(failure.body(), entry.def.toolset())).ok()?,

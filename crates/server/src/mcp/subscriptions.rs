@@ -27,14 +27,14 @@ pub(crate) struct Listener {
     owner: Principal,
     /// Last event before it listened
     since: i64,
-    heard: Mutex<Heard>,
+    heard: Mutex<Notice>,
     bell: Notify,
     /// Cancelled when nobody is there any more
     ended: CancellationToken,
 }
 
 #[derive(Debug, Default)]
-struct Heard {
+struct Notice {
     /// Subscribed resources
     uris: HashSet<String>,
     /// Changed resources not yet announced
@@ -42,7 +42,7 @@ struct Heard {
 }
 
 impl Listener {
-    fn heard(&self) -> MutexGuard<'_, Heard> {
+    fn heard(&self) -> MutexGuard<'_, Notice> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -109,7 +109,7 @@ impl Drop for Listening {
 
 impl Registered {
     fn add(&mut self, owner: Principal, uris: HashSet<String>, since: i64) -> (u64, Arc<Listener>) {
-        let heard = Mutex::new(Heard { uris, untold: BTreeSet::new() });
+        let heard = Mutex::new(Notice { uris, untold: BTreeSet::new() });
         let (bell, ended) = (Notify::new(), CancellationToken::new());
         let listener = Arc::new(Listener { owner, since, heard, bell, ended });
         let key = self.next;

@@ -173,7 +173,7 @@ async fn a_link_that_is_taken_back_closes_the_sockets_of_who_came_by_it() {
     assert_eq!(next(&mut socket).await["type"], "head");
     world.engine().link_revoke(None).await.unwrap();
     let (code, reason) = closed(&mut socket).await;
-    assert_eq!((code, reason.as_str()), (1008, "the token is not valid any more"));
+    assert_eq!((code, reason.as_str()), (1008, "the token is no longer valid"));
     assert_eq!(refused(connect(address, "/api/ws", &names).await), 401);
 }
 

@@ -1,4 +1,4 @@
-//! Loops: sessions that Adjutant runs, and the words that wait for their next agent.
+//! Loops: sessions that Adjutant runs, and messages for their next agent.
 
 use model::money::Usd;
 use model::session::{LoopRequest, LoopState, Phase};

@@ -1,4 +1,4 @@
-//! The office's upper floors: who leads epics, and which epics nobody leads.
+//! The office: supervisors of epics, and epics without one.
 
 use rusqlite::params;
 

@@ -1,4 +1,4 @@
-//! Plans that are run: the document, its steps, and everybody who ran it.
+//! Plans: the document, its steps and its coordinators.
 
 use model::money::Usd;
 use model::{AgentId, PlanState, TaskId, Timestamp};

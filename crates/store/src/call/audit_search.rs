@@ -1,4 +1,4 @@
-//! Looking through the record: newest first, by words, times and outcomes, a bounded range at a time.
+//! Search of the record: newest first, by words, times and outcomes, a bounded range at a time.
 //!
 //! Rows are in the order of their commits, and their times nearly so: a time is found by halving, with
 //! some slack, and compared again row by row. Of an agent or a tool only the blocks are read that have

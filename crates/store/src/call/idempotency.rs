@@ -1,4 +1,4 @@
-//! Answers to calls that came with a key: the same call again gets the same answer.
+//! Stored answers to calls with a key: a repeated call gets the same answer.
 
 use model::Timestamp;
 use rusqlite::params;

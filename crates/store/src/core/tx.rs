@@ -1,4 +1,4 @@
-//! A transaction: what operations are written over. Reading needs `&Tx`, writing `&mut Tx`.
+//! A transaction, over which operations are written. Reading needs `&Tx`, writing `&mut Tx`.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Reservations: what agents without a cap of their own hold of the caps above them until they end.
+//! Reservations: amounts that agents without a cap of their own hold of the caps above them until they end.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Runs: what an agent that Adjutant runs itself was asked, how far it was followed, what came of it.
+//! Runs: the prompt, the read position and the result of agents that Adjutant runs.
 //!
 //! Whatever a process reports comes with the attempt it belongs to; what an older attempt reports is
 //! refused, so that a process that was given up cannot overwrite its successor.

@@ -1,4 +1,4 @@
-//! The crew as a tree and a queue: who waits for a place, who runs, who stands above and below whom.
+//! The crew as a tree and a queue: running agents, queued agents, ancestors and descendants.
 
 use model::agent::AgentState;
 use model::{AgentId, Timestamp};

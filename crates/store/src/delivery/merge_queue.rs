@@ -1,4 +1,4 @@
-//! Approved work on its way into the branch it is meant for.
+//! The merge queue: approved work for its target branches.
 
 use model::review::MergeState;
 use model::{AgentId, MergeId, TaskId, Timestamp};

@@ -1,4 +1,4 @@
-//! Errands: what is to be done outside, remembered before it is begun and until it is over.
+//! The outbox: jobs with effects outside, recorded before they begin and until they end.
 
 use model::review::OutboxJobKind;
 use model::{AgentId, OutboxJobId, Timestamp};

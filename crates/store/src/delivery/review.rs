@@ -1,4 +1,4 @@
-//! Reviews and what came of them: who looks at whose work, for which time, and what was said.
+//! Reviews: reviewer, coder, iteration and feedback.
 
 use model::review::{FeedbackPriority, FeedbackType, ReviewState};
 use model::{AgentId, FeedbackId, Timestamp};

@@ -1,4 +1,4 @@
-//! Letters as a list to look through, newest first, and the threads they make.
+//! Mail as a list, newest first, and its threads.
 
 use model::{AgentId, MailId, Timestamp};
 use rusqlite::{Row, params};

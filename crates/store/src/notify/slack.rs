@@ -1,4 +1,4 @@
-//! Slack: what people said to us, the threads that are ours, and who works for them.
+//! Slack: received messages, threads, and the agents that work for them.
 
 use model::{AgentId, TaskId, Timestamp};
 use rusqlite::{Row, params};

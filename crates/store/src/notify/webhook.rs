@@ -1,4 +1,4 @@
-//! Webhooks: how far each has been told of events.
+//! Webhooks: their cursors and their state.
 
 use model::Timestamp;
 use rusqlite::{Row, params};

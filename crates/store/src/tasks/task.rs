@@ -1,4 +1,4 @@
-//! Tasks, what they need, what was said about them, and who worked on them.
+//! Tasks, their dependencies, comments and dispatches.
 
 use model::task::{Claim, Priority, TaskRef, TaskState, TaskStateName};
 use model::{AgentId, EpicId, TaskId, Timestamp};

@@ -1,4 +1,4 @@
-//! Lists of tasks, and which one comes next.
+//! Lists of tasks, and the next task.
 
 use model::task::TaskStateName;
 use model::{AgentId, EpicId};

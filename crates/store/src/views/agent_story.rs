@@ -1,4 +1,4 @@
-//! One agent's story in figures: when it called tools, what it spent by and by, how much there is to look at.
+//! Figures of one agent: calls over time, spending over time, and amounts of content.
 
 use model::money::Usd;
 use model::{AgentId, Timestamp};

@@ -1,4 +1,4 @@
-//! The crew as people look at it: who is live, in one pass; pages of agents; and what is told of each.
+//! The crew for people: live agents in one pass, pages of agents, and their details.
 
 use model::agent::AgentStateName;
 use model::money::Usd;

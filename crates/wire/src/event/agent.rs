@@ -63,7 +63,7 @@ pub struct AgentStateChanged {
 }
 
 impl AgentStateChanged {
-    /// A change that says nothing but the new state.
+    /// A change of state without details.
     pub const fn to(state: AgentStateName) -> Self {
         Self { state, attempt: None, until: None }
     }
@@ -115,7 +115,7 @@ pub struct RunTotals {
     pub role: String,
     /// Summary of its result, at most 500 characters
     pub summary: String,
-    /// Cost in US dollars; null where it is not known
+    /// Cost in US dollars; null if unknown
     pub cost_usd: Option<f64>,
     /// Tokens used
     pub tokens: TokenTotals,

@@ -12,9 +12,9 @@ pub struct LoopBegun {
     pub session: String,
     /// Role of its agents
     pub role: String,
-    /// Kind of its agents, where it is not that of the role
+    /// Kind of its agents, if it differs from the role's
     pub kind: Option<String>,
-    /// Number of its last iteration; null where it has no limit
+    /// Number of its last iteration; null without a limit
     pub iterations: Option<u32>,
     /// Number of the next iteration; 0 is the planning before the first
     pub iteration: u32,
@@ -27,7 +27,7 @@ pub struct LoopIterationStarted {
     pub session: String,
     /// Number of the iteration; 0 is the planning before the first
     pub iteration: u32,
-    /// Number of the last iteration; null where there is no limit
+    /// Number of the last iteration; null without a limit
     pub iterations: Option<u32>,
     /// Count of the messages that were delivered to its agent
     pub messages: usize,
@@ -51,7 +51,7 @@ pub struct LoopIterationEnded {
     pub task: Option<TaskRef>,
     /// Cost of the iteration in US dollars
     pub cost_usd: f64,
-    /// Number of the last iteration; null where there is no limit
+    /// Number of the last iteration; null without a limit
     pub iterations: Option<u32>,
 }
 

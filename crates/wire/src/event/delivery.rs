@@ -37,7 +37,7 @@ pub struct ReviewFeedback {
     /// Number of the review, from 1; absent where the reviewer's commit was merged later
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iteration: Option<u32>,
-    /// Reviewer's commit, where it is in the coder's branch
+    /// Reviewer's commit in the coder's branch
     pub commit: Option<String>,
 }
 
@@ -158,7 +158,7 @@ pub struct WorktreeChanged {
     pub branch: String,
     /// Its folder
     pub path: String,
-    /// Branch that keeps what was not committed when the agent ended
+    /// Branch that keeps the uncommitted changes of an ended agent
     pub rescued: Option<String>,
 }
 

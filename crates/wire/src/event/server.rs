@@ -24,7 +24,7 @@ pub struct ConfigReloaded {
 pub struct WebhookDead {
     /// Name of the webhook
     pub webhook: String,
-    /// Message that was given up
+    /// Failed message
     pub delivery_id: DeliveryId,
     /// Number of the event in the message
     pub event_number: i64,
@@ -32,7 +32,7 @@ pub struct WebhookDead {
     pub event_kind: EventKind,
     /// Count of the attempts made
     pub attempts: u32,
-    /// HTTP status of the last answer; null where none came
+    /// HTTP status of the last answer; null without one
     pub status: Option<u16>,
     /// Reason of the last failure
     pub error: String,

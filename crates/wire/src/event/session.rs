@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 pub struct MailSent {
     /// The mail
     pub mail_id: MailId,
-    /// Agent that receives it; null where it is for the human
+    /// Agent that receives it; null if it is for the human
     pub to_agent_id: Option<AgentId>,
-    /// True where it is for the human
+    /// True if it is for the human
     pub is_for_human: bool,
     /// Its subject
     pub subject: String,
-    /// Agent that ended without reading it, where it was forwarded
+    /// Agent that ended without reading it, if it was forwarded
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forwarded_from_agent_id: Option<AgentId>,
 }

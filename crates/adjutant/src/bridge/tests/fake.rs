@@ -33,14 +33,14 @@ const TOO_LONG: Duration = Duration::from_secs(20);
 
 /// A request that the server has seen.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct RecordedRequest {
     pub(super) verb: String,
     pub(super) path: String,
     headers: HeaderMap,
     pub(super) body: Value,
 }
 
-impl Seen {
+impl RecordedRequest {
     pub(super) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -50,13 +50,13 @@ impl Seen {
 pub(super) struct Fake {
     dir: tempfile::TempDir,
     runtime: Option<Runtime>,
-    seen: mpsc::UnboundedReceiver<Seen>,
+    seen: mpsc::UnboundedReceiver<RecordedRequest>,
     closed: mpsc::UnboundedReceiver<()>,
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    seen: mpsc::UnboundedSender<Seen>,
+    seen: mpsc::UnboundedSender<RecordedRequest>,
     closed: mpsc::UnboundedSender<()>,
     release: Notify,
     state: Mutex<Sessions>,
@@ -125,7 +125,7 @@ impl Fake {
     }
 
     /// The next request.
-    pub(super) async fn seen(&mut self) -> Seen {
+    pub(super) async fn seen(&mut self) -> RecordedRequest {
         timeout(TOO_LONG, self.seen.recv()).await.expect("a request").unwrap()
     }
 
@@ -196,7 +196,7 @@ async fn answer(State(fake): State<Arc<Shared>>, request: Request) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let session = parts.headers.get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
     let last = parts.headers.get("last-event-id").map(|id| id.to_str().unwrap().to_owned());
-    let seen = Seen {
+    let seen = RecordedRequest {
         verb: parts.method.to_string(),
         path: parts.uri.path_and_query().unwrap().to_string(),
         headers: parts.headers,

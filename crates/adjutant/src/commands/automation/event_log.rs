@@ -14,7 +14,7 @@ const WAIT_SECONDS: u64 = 60;
 /// Page size.
 const PAGE: u64 = 500;
 /// Pause after a request that was to wait and was answered at once: the server may be ending.
-const PAUSE: Duration = Duration::from_millis(100);
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Whether a request waits where nothing has happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,9 @@ impl EventLog {
             ],
         );
         let page = steady.fetch::<EventPage>(&path).await?.into_value();
-        let left = PAUSE.checked_sub(asked.elapsed()).filter(|_| waits && page.events.is_empty());
+        let left = MIN_POLL_INTERVAL
+            .checked_sub(asked.elapsed())
+            .filter(|_| waits && page.events.is_empty());
         if let Some(left) = left {
             sleep(left).await;
         }

@@ -49,7 +49,7 @@ async fn share(app: &App, share: &ShareArgs) -> Result<(), Trouble> {
     let link: Answer<CreatedLink> = app.client().await?.post("/api/links", &request).await?;
     app.render.answer(&link, || line(&link.url))?;
     app.render.aside(&format!(
-        "Whoever has this link can look at everything and do nothing, until {}.\n\
+        "Anyone with this link can see everything and change nothing, until {}.\n\
          They must be able to reach that address. Revoke it with {}",
         to_the_minute(link.expires_at),
         name(format!("adjutant open --revoke {}", link.id)),

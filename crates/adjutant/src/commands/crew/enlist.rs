@@ -1,4 +1,4 @@
-//! `adjutant enlist`: registers an agent that somebody else runs and prints its configuration.
+//! `adjutant enlist`: registers an agent that runs elsewhere and prints its configuration.
 
 use serde_json::{Map, Value};
 use wire::enlist::EnlistedAgent;

@@ -26,7 +26,7 @@ use crate::terminal::render::{dim, print_raw, print_raw_aside, print_text};
 /// Seconds that a request waits for more output.
 const WAIT_SECONDS: u32 = 30;
 /// Pause before repeating a request that was answered at once.
-const PAUSE: Duration = Duration::from_millis(100);
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Prints an agent's output, and follows it if asked to.
 pub(crate) async fn run(app: &App, args: &LogsArgs) -> Result<(), Trouble> {
@@ -191,8 +191,8 @@ impl Tail {
             self.place = page.next_place();
             if !page.is_empty() || !page.is_complete() {
                 // An empty answer came at once although the request was to wait: the server is ending.
-                if page.is_empty() && waits && asked.elapsed() < PAUSE {
-                    sleep(PAUSE).await;
+                if page.is_empty() && waits && asked.elapsed() < MIN_POLL_INTERVAL {
+                    sleep(MIN_POLL_INTERVAL).await;
                 }
                 return Ok(Some(page));
             }

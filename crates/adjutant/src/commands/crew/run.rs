@@ -40,7 +40,7 @@ use crate::terminal::render::{
 /// Seconds that a request waits for an agent's end.
 const WAIT_SECONDS: u64 = 60;
 /// Pause after a request that was to wait and was answered at once: the server may be ending.
-const PAUSE: Duration = Duration::from_millis(100);
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Exit code of an agent that did not succeed.
 const NOT_SUCCEEDED: u8 = 1;
 /// Exit code of a kill that found its agent ended.
@@ -312,8 +312,8 @@ async fn until_over(
         if awaited.status != AwaitStatus::Running || time_is_up {
             return Ok(awaited);
         }
-        if asked.elapsed() < PAUSE {
-            sleep(PAUSE.min(left.unwrap_or(PAUSE))).await;
+        if asked.elapsed() < MIN_POLL_INTERVAL {
+            sleep(MIN_POLL_INTERVAL.min(left.unwrap_or(MIN_POLL_INTERVAL))).await;
         }
     }
 }

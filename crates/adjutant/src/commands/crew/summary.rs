@@ -1,4 +1,4 @@
-//! What became of an agent's work at its end: its task, its branch, what it changed, and what to do next.
+//! Summary of an agent's work at its end: its task, its branch, its changes and the next commands.
 
 use model::task::{TaskRef, TaskStateName};
 use serde_json::json;

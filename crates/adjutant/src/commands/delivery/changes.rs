@@ -1,4 +1,4 @@
-//! What an agent changed, for people: its branch, its commits, and the lines of each file.
+//! Changes of an agent, for people: its branch, its commits and the lines of each file.
 
 use wire::agents::{AgentDiff, ChangedFileView};
 

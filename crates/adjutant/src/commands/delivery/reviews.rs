@@ -1,4 +1,4 @@
-//! `adjutant reviews` and `adjutant review`: what waits to be looked at, and what a person decides.
+//! `adjutant reviews` and `adjutant review`: work that waits for review, and decisions about it.
 
 mod decide;
 mod story;

@@ -1,4 +1,4 @@
-//! `adjutant down`: the end of the server, and what becomes of its agents.
+//! `adjutant down`: stops the server, and ends its agents or leaves them running.
 
 use std::collections::HashSet;
 use std::time::Duration;

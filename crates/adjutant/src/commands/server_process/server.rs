@@ -159,7 +159,7 @@ async fn serve_home(
     let (config, _) = stage.accepted().config()?;
     let config = &config;
     let record = serve::open(stage, config)?;
-    let (bound, note) = listen(stage, config, &record, (background, &ownership)).await?;
+    let (bound, note) = listen(stage, config, &record, background, &ownership).await?;
     // Before any agent is told of it.
     server_process::remember(&stage.home.address_file(), &bound)?;
     let ready = serve::prepare(stage, config, record, bound).await?;
@@ -253,7 +253,8 @@ async fn listen(
     stage: &Stage,
     config: &Config,
     record: &Record,
-    (background, ownership): (Option<Background>, &Ownership),
+    background: Option<Background>,
+    ownership: &Ownership,
 ) -> Result<(Bound, Option<String>), Trouble> {
     let (host, wanted) = (config.server.host, config.server.port);
     if let Some(port) = serve::only_port(stage, record)? {

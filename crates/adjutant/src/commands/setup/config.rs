@@ -6,7 +6,7 @@ use engine::Code;
 use model::nearest::nearest;
 use serde_json::{Value, json};
 
-use self::change::Wish;
+use self::change::KeyEdit;
 use crate::app::App;
 use crate::cli::ConfigVerb;
 use crate::cli_error::Trouble;
@@ -21,8 +21,8 @@ pub(crate) fn run(app: &App, verb: ConfigVerb) -> Result<(), Trouble> {
             Ok(app.render.answer(&json!({ "path": path }), || path.clone())?)
         }
         ConfigVerb::Get { key } => get(app, key.as_deref()),
-        ConfigVerb::Set { key, value } => change::run(app, &key, &Wish::Set(value)),
-        ConfigVerb::Unset { key } => change::run(app, &key, &Wish::Unset),
+        ConfigVerb::Set { key, value } => change::run(app, &key, &KeyEdit::Set(value)),
+        ConfigVerb::Unset { key } => change::run(app, &key, &KeyEdit::Unset),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names and figures of what the server answers, and the sanitising of its texts.
+//! Names and figures of the server's answers, with sanitised texts.
 
 use serde_json::Value;
 use wire::costs::LineageAgent;

@@ -37,7 +37,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
 /// Delay that groups refreshes.
-const SOON: Duration = Duration::from_millis(200);
+const REFRESH_DELAY: Duration = Duration::from_millis(200);
 /// Between two questions for a stream: an agent that says very much is not asked for every word.
 const BREATH: Duration = Duration::from_millis(100);
 /// Seconds that a stream request waits.
@@ -106,7 +106,7 @@ impl Feed {
                 tell(&out, Message::Killed(told.map_err(|trouble| said(&trouble))));
             })),
             Effect::Soon => drop(self.tasks.spawn(async move {
-                sleep(SOON).await;
+                sleep(REFRESH_DELAY).await;
                 tell(&out, Message::Renew);
             })),
             Effect::Suspend | Effect::Quit => {}

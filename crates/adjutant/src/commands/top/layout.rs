@@ -1,9 +1,9 @@
-//! Where things stand on a screen of a given size. Both who draws and who scrolls ask here.
+//! Layout of a screen of a given size, used for drawing and for scrolling.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
 /// Smaller than this there is no room.
-pub(crate) const LEAST: (u16, u16) = (60, 15);
+pub(crate) const MIN_SIZE: (u16, u16) = (60, 15);
 /// From this width on, panes stand side by side.
 const WIDE: u16 = 120;
 /// From this height on, the crew has a dock.

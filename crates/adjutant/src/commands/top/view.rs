@@ -1,4 +1,4 @@
-//! From a state to a screen. Pure: it draws what it is given, and nothing else.
+//! Draws a state on a screen. Pure.
 
 mod agent;
 mod costs;
@@ -16,7 +16,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::keys::BINDINGS;
-use super::layout::{LEAST, NEEDS};
+use super::layout::{MIN_SIZE, NEEDS};
 use super::model::{Link, Modal, State, View};
 use super::text::{cut, width};
 use words::{money, span};
@@ -63,10 +63,10 @@ const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
 /// Draws a state.
 pub(crate) fn draw(frame: &mut Frame<'_>, state: &State, paint: Paint) {
     let area = frame.area();
-    if area.width < LEAST.0 || area.height < LEAST.1 {
+    if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         let words = format!(
             "This is {}×{}; at least {}×{} is needed. q quits.",
-            area.width, area.height, LEAST.0, LEAST.1
+            area.width, area.height, MIN_SIZE.0, MIN_SIZE.1
         );
         frame
             .render_widget(Paragraph::new(words).wrap(ratatui::widgets::Wrap { trim: true }), area);

@@ -1,4 +1,4 @@
-//! A text, line by line, and what it is with something put in or taken out.
+//! A text by lines, with insertions and removals.
 
 use std::ops::Range;
 

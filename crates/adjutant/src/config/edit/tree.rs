@@ -1,4 +1,4 @@
-//! Where everything stands in a YAML text: its keys, values and comments, by their bytes.
+//! Byte positions of keys, values and comments in a YAML text.
 
 use std::ops::Range;
 

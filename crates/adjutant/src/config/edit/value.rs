@@ -1,4 +1,4 @@
-//! A value as it was typed, and what to write for it.
+//! Parses a typed value, and formats it for the file.
 
 use std::fmt::Write as _;
 
@@ -33,12 +33,12 @@ pub(crate) fn readings(typed: &str, old: Option<&Value>) -> Vec<Written> {
     let text = || Written::of(Value::String(typed.to_owned()));
     let mut all = match parsed(typed) {
         None => vec![text()],
-        Some((written, Said::Plainly)) => return vec![written],
+        Some((written, ValueForm::Plainly)) => return vec![written],
         // A text keeps its spelling, as the version `4.50` does.
-        Some((written, Said::Barely)) if matches!(old, Some(Value::String(_))) => {
+        Some((written, ValueForm::Barely)) if matches!(old, Some(Value::String(_))) => {
             vec![text(), written]
         }
-        Some((written, Said::Barely)) => vec![written, text()],
+        Some((written, ValueForm::Barely)) => vec![written, text()],
     };
     let is_word = all.first().is_some_and(|first| !first.value.is_object());
     if is_word && !typed.is_empty() && matches!(old, Some(Value::Array(_))) {
@@ -51,39 +51,41 @@ pub(crate) fn readings(typed: &str, old: Option<&Value>) -> Vec<Written> {
 
 /// Explicit type of a typed value: by quotes, brackets, braces, or null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum ValueForm {
     Plainly,
     Barely,
 }
 
 /// A typed value as YAML.
-fn parsed(typed: &str) -> Option<(Written, Said)> {
+fn parsed(typed: &str) -> Option<(Written, ValueForm)> {
     if typed.is_empty() {
-        return Some((Written::of(Value::Null), Said::Barely));
+        return Some((Written::of(Value::Null), ValueForm::Barely));
     }
     let value: Value = yaml::parse("the value", typed, typed).ok()?;
     let tree = Tree::read(typed)?;
     let root = tree.root.as_ref()?;
     // What follows a `#` was perhaps meant.
     if !tree.comments.is_empty() {
-        return Some((Written::of(value), Said::Barely));
+        return Some((Written::of(value), ValueForm::Barely));
     }
     let tame = !typed.contains('\n') && !is_marked(root);
     let verbatim = |items| Written { value: value.clone(), text: typed.to_owned(), items };
     Some(match &root.shape {
-        Shape::Scalar { plain: true } if value.is_string() => (Written::of(value), Said::Barely),
+        Shape::Scalar { plain: true } if value.is_string() => {
+            (Written::of(value), ValueForm::Barely)
+        }
         Shape::Scalar { plain: true } if tame && !value.is_null() => {
-            (verbatim(Vec::new()), Said::Barely)
+            (verbatim(Vec::new()), ValueForm::Barely)
         }
         Shape::Scalar { plain: false } | Shape::Map { flow: true, .. } if tame => {
-            (verbatim(Vec::new()), Said::Plainly)
+            (verbatim(Vec::new()), ValueForm::Plainly)
         }
         Shape::List { flow: true, items } if tame => {
             let slice = |item: &Node| typed.get(item.start..item.end).map(str::to_owned);
-            (verbatim(items.iter().filter_map(slice).collect()), Said::Plainly)
+            (verbatim(items.iter().filter_map(slice).collect()), ValueForm::Plainly)
         }
-        Shape::Map { flow: false, .. } => (Written::of(value), Said::Barely),
-        _ => (Written::of(value), Said::Plainly),
+        Shape::Map { flow: false, .. } => (Written::of(value), ValueForm::Barely),
+        _ => (Written::of(value), ValueForm::Plainly),
     })
 }
 

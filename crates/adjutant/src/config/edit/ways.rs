@@ -12,7 +12,7 @@ const STEP: usize = 2;
 
 /// Position of a path in a text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found<'a> {
+pub(super) struct KeyLocation<'a> {
     /// The map that has the key, or would have it; none where there is nothing but comments
     pub(super) map: Option<&'a Node>,
     /// Entry that owns the map, if any
@@ -25,9 +25,13 @@ pub(super) struct Found<'a> {
 
 impl Edit<'_> {
     /// Follows the path.
-    pub(super) fn find(&self) -> Result<Found<'_>, Refusal> {
-        let mut found =
-            Found { map: self.tree.root.as_ref(), owner: None, entry: None, missing: self.path };
+    pub(super) fn find(&self) -> Result<KeyLocation<'_>, Refusal> {
+        let mut found = KeyLocation {
+            map: self.tree.root.as_ref(),
+            owner: None,
+            entry: None,
+            missing: self.path,
+        };
         while let Some((name, rest)) = found.missing.split_first() {
             let entries = match found.map.map(|node| (node, &node.shape)) {
                 Some((_, Shape::Map { entries, .. })) => entries,
@@ -45,10 +49,14 @@ impl Edit<'_> {
             let named = |entry: &&Entry| entry.name.as_deref() == Some(name.as_str());
             let Some(entry) = entries.iter().find(named) else { break };
             if rest.is_empty() {
-                return Ok(Found { entry: Some(entry), missing: rest, ..found });
+                return Ok(KeyLocation { entry: Some(entry), missing: rest, ..found });
             }
-            found =
-                Found { map: Some(&entry.value), owner: Some(entry), entry: None, missing: rest };
+            found = KeyLocation {
+                map: Some(&entry.value),
+                owner: Some(entry),
+                entry: None,
+                missing: rest,
+            };
         }
         Ok(found)
     }
@@ -181,7 +189,7 @@ impl Edit<'_> {
     }
 
     /// Ways to add a key to a section that is there and empty, or to a file that says nothing.
-    fn add_section(&self, found: &Found<'_>, new: &Written) -> Vec<String> {
+    fn add_section(&self, found: &KeyLocation<'_>, new: &Written) -> Vec<String> {
         let Some((owner, value)) = found.owner.zip(found.map) else {
             return vec![self.text.appended(&self.lines("", found.missing, &new.text))];
         };

@@ -1,4 +1,4 @@
-//! Loops: who works, how often, and what runs around an iteration.
+//! Section `loop`: role, limits and hooks of loops.
 
 use std::collections::BTreeMap;
 

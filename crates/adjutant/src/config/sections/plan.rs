@@ -1,4 +1,4 @@
-//! Plans, and who runs them.
+//! Section `plan`: role and limits of coordinators.
 
 use engine::settings::PlanSettings;
 use serde::{Deserialize, Serialize};

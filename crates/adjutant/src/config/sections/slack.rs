@@ -1,4 +1,4 @@
-//! Slack, and which role a message goes to.
+//! Sections `slack` and `routing`: Slack, and roles for messages.
 
 use engine::settings::{RoutingRule, RoutingSettings, SlackReactions, SlackSettings};
 use serde::de::{Deserializer, Error as _};

@@ -1,4 +1,4 @@
-//! Worktrees: who gets one, and where they lie.
+//! Section `worktrees`: their folder, their categories and their set-up.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Roles as files: which there are, which one a name means, and what a new text comes to.
+//! Role files: lists them, finds one by name, and checks a new text.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,7 +39,7 @@ pub(crate) fn list(home: &Home, policy: &Policy) -> Vec<File> {
         for path in front_matter::markdown_in(&dir).unwrap_or_default() {
             let place = shown(home, &path);
             let text = fs::read_to_string(&path).unwrap_or_default();
-            let (name, problem, warnings) = match parse((&place, source), &text, policy) {
+            let (name, problem, warnings) = match parse(&place, source, &text, policy) {
                 Ok((role, warnings)) => (role.name, None, warnings),
                 Err(problem) => (name_of(&path, &text), Some(*problem), Vec::new()),
             };
@@ -71,11 +71,12 @@ pub(crate) fn path_of(home: &Home, policy: &Policy, name: &str) -> Result<PathBu
 
 /// Problems and warnings of a role's new text.
 pub(crate) fn check(
-    (place, name): (&str, &str),
+    place: &str,
+    name: &str,
     text: &str,
     policy: &Policy,
 ) -> Result<Vec<Problem>, Box<Problem>> {
-    let (role, warnings) = parse((place, Source::Home), text, policy)?;
+    let (role, warnings) = parse(place, Source::Home, text, policy)?;
     if role.name != name {
         let message = format!("this is the role `{name}`, and its text names `{}`", role.name);
         let help = format!("write `name: {name}`, or make a new role of the other name");

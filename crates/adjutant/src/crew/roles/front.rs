@@ -1,4 +1,4 @@
-//! One role file: what its front matter says.
+//! Front matter of a role file.
 
 use std::collections::BTreeMap;
 
@@ -144,7 +144,8 @@ enum SandboxName {
 
 /// Reads a role's file.
 pub(super) fn read(
-    (name, source): (&str, Source),
+    name: &str,
+    source: Source,
     text: &str,
 ) -> Result<(Role, Vec<Problem>), Box<Problem>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -170,17 +171,19 @@ pub(super) fn read(
                 let help = Some("put it in quotes, or under `>-`".to_owned());
                 *Problem::at_key(name, text, key, message).with_help(help)
             }));
-            return finish((name, source), text, front, (&mended, prompt), warnings);
+            return finish(name, source, text, front, &mended, prompt, warnings);
         }
     };
-    finish((name, source), text, front, (&matter, prompt), warnings)
+    finish(name, source, text, front, &matter, prompt, warnings)
 }
 
 fn finish(
-    (name, source): (&str, Source),
+    name: &str,
+    source: Source,
     text: &str,
     front: Front,
-    (matter, prompt): (&str, &str),
+    matter: &str,
+    prompt: &str,
     mut warnings: Vec<Problem>,
 ) -> Result<(Role, Vec<Problem>), Box<Problem>> {
     let mut other: BTreeMap<String, serde_json::Value> = yaml::parse(name, matter, text)?;

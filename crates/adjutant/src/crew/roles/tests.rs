@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn read(text: &str) -> (Role, Vec<String>) {
-    let (role, warnings) = parse(("r.md", Source::Home), text, &Policy::default()).unwrap();
+    let (role, warnings) = parse("r.md", Source::Home, text, &Policy::default()).unwrap();
     (role, warnings.iter().map(ToString::to_string).collect())
 }
 
 fn refused(text: &str) -> String {
-    parse(("r.md", Source::Home), text, &Policy::default()).unwrap_err().to_string()
+    parse("r.md", Source::Home, text, &Policy::default()).unwrap_err().to_string()
 }
 
 fn home_in(dir: &Path) -> Home {
@@ -106,7 +106,7 @@ fn an_unknown_key_is_refused_and_one_of_claude_codes_is_let_pass() {
     );
     assert_eq!(refused("---\nname: a\nzebra: 1\n---\n"), "r.md:3: unknown key `zebra`");
     // Claude Code's own files may have keys that we have never heard of, but no mistyped ones of ours.
-    let theirs = |text: &str| parse(("r.md", Source::Claude), text, &Policy::default());
+    let theirs = |text: &str| parse("r.md", Source::Claude, text, &Policy::default());
     for near_nothing_that_bounds in
         ["zebra: 1", "descripton: Helps", "modle: opus", "scripts: a.yaml"]
     {
@@ -235,7 +235,7 @@ proptest! {
     )) {
         let matter = matter.join("\n");
         for text in [text.clone(), format!("---\n{text}\n---\n"), format!("---\n{matter}\n---\nx")] {
-            if let Err(problem) = parse(("r.md", Source::Home), &text, &Policy::default()) {
+            if let Err(problem) = parse("r.md", Source::Home, &text, &Policy::default()) {
                 prop_assert!(problem.to_string().starts_with("r.md"));
             }
         }
@@ -259,7 +259,7 @@ fn a_budget_that_is_no_amount_and_a_timeout_of_nought_are_refused() {
 fn the_mcp_servers_of_a_role_are_all_or_none_or_named() {
     let choice = |line: &str| {
         let text = format!("---\nname: a\n{line}\n---\n");
-        parse(("r.md", Source::Home), &text, &Policy::default()).unwrap().0.mcp
+        parse("r.md", Source::Home, &text, &Policy::default()).unwrap().0.mcp
     };
     assert_eq!(choice(""), McpChoice::All);
     assert_eq!(choice("mcp: all"), McpChoice::All);

@@ -1,4 +1,4 @@
-//! One template file: what its front matter says, and whether its text fits it.
+//! Front matter of a template file, checked against its text.
 
 use std::fmt;
 

@@ -8,21 +8,21 @@ use crate::environment::Environment;
 use crate::home::Home;
 use crate::init;
 
-struct Desk {
+struct EditorSetup {
     dir: TempDir,
     editor: Editor,
 }
 
-fn desk(vars: &[(&str, &str)]) -> Desk {
+fn desk(vars: &[(&str, &str)]) -> EditorSetup {
     let dir = tempfile::tempdir().unwrap();
     let home = Home::unplaced(dir.path().to_owned(), dir.path().join(".adjutant"));
     init::init(&home).unwrap();
     let env = Environment::from_vars(dir.path(), vars.iter().copied());
     let editor = Editor::new(Stage { home, env, host: None, port: None });
-    Desk { dir, editor }
+    EditorSetup { dir, editor }
 }
 
-impl Desk {
+impl EditorSetup {
     fn config(&self) -> String {
         std::fs::read_to_string(self.dir.path().join(".adjutant/config.yaml")).unwrap()
     }
@@ -195,7 +195,7 @@ fn a_role_of_claude_codes_is_changed_by_a_file_of_the_home() {
     std::fs::create_dir_all(&theirs).unwrap();
     let text = "---\nname: helper\ndescription: helps\n---\nHelp.\n";
     std::fs::write(theirs.join("helper.md"), text).unwrap();
-    let helper = |desk: &Desk| {
+    let helper = |desk: &EditorSetup| {
         let roles = desk.editor.read().unwrap().roles;
         roles.into_iter().filter(|file| file.name == "helper").collect::<Vec<_>>()
     };

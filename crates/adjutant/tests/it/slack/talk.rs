@@ -42,7 +42,7 @@ async fn a_failure_comes_with_its_reason() {
 async fn rules_decide_then_the_default_and_a_word_in_front_wins() {
     let rules = "  rules:\n    - {pattern: '^look|SEE', role: looker, cwd: sub}\n    - {pattern: look, role: loser}";
     let (world, slack) = stage(&[
-        ("  default: null\n  # The first", "  default: mender\n  # The first"),
+        ("  default: null\n  # Rules", "  default: mender\n  # Rules"),
         ("  rules: []", rules),
     ])
     .await;

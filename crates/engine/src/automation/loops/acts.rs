@@ -123,8 +123,7 @@ impl Automation {
             let state = row.state;
             return Err(ToolError::conflict(format!("the loop `{name}` does not run: {state}")));
         }
-        let now = when == PauseWhen::Now;
-        self.wanted(name, (LoopRequest::Pause, now), "operator__loop_pause").await
+        self.wanted(name, LoopRequest::Pause, when, "operator__loop_pause").await
     }
 
     /// Ends a loop, with the agent that works for it.
@@ -134,7 +133,7 @@ impl Automation {
             let state = row.state;
             return Err(ToolError::conflict(format!("the loop `{name}` is over: {state}")));
         }
-        self.wanted(name, (LoopRequest::Stop, true), "operator__loop_stop").await
+        self.wanted(name, LoopRequest::Stop, PauseWhen::Now, "operator__loop_stop").await
     }
 
     /// Leaves word for a loop's next agent.
@@ -268,7 +267,7 @@ impl Automation {
                 "loop": name, "role": order.role, "kind": order.kind, "specPath": order.spec_path,
                 "iterations": iterations, "commit": order.commits, "extra": order.extra,
             });
-            record(tx, &engine, (act, input), &row)?;
+            record(tx, &engine, act, &input, &row)?;
             Ok::<_, ToolError>(row)
         });
         view::of(self, row.await?).await
@@ -278,7 +277,8 @@ impl Automation {
     async fn wanted(
         &self,
         name: &str,
-        (wish, now_too): (LoopRequest, bool),
+        wish: LoopRequest,
+        when: PauseWhen,
         act: &'static str,
     ) -> Result<LoopView, ToolError> {
         let (engine, name, settings) = (self.clone(), name.to_owned(), self.settings());
@@ -295,10 +295,11 @@ impl Automation {
             let (session, iteration) = (name.clone(), row.iteration);
             let data = EventData::LoopStopping(LoopStopping { session, wish, iteration });
             tell(tx, None, data, now)?;
-            if let (true, Phase::Working, Some(agent)) = (now_too, row.phase, row.agent) {
-                end_agent(tx, &settings, (agent, &row, wish), now)?;
+            if let (PauseWhen::Now, Phase::Working, Some(agent)) = (when, row.phase, row.agent) {
+                end_agent(tx, &settings, agent, &row, wish, now)?;
             }
-            record(tx, &engine, (act, json!({ "loop": name, "now": now_too })), &row)?;
+            let input = json!({ "loop": name, "now": when == PauseWhen::Now });
+            record(tx, &engine, act, &input, &row)?;
             Ok::<_, ToolError>(row)
         });
         view::of(self, row.await?).await
@@ -308,7 +309,9 @@ impl Automation {
 fn end_agent(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (agent, row, wish): (model::AgentId, &Loop, LoopRequest),
+    agent: model::AgentId,
+    row: &Loop,
+    wish: LoopRequest,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let reason = match wish {
@@ -321,7 +324,8 @@ fn end_agent(
 fn record(
     tx: &mut Tx<'_>,
     engine: &Core,
-    (act, input): (&str, Value),
+    act: &str,
+    input: &Value,
     row: &Loop,
 ) -> Result<(), ToolError> {
     let output = json!({ "loop": row.session, "state": row.state });

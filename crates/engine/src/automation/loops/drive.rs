@@ -16,7 +16,7 @@ use wire::event::{
     LoopStepFailed,
 };
 
-use super::hook::{self, About, Came};
+use super::hook::{self, About, HookOutcome};
 use super::prompt::{Recovery, cut};
 use super::{begin, commit};
 use crate::core::error::ToolError;
@@ -95,12 +95,12 @@ async fn step(
         Phase::Before => Some(Moment::PreIteration).filter(|_| !planning && row.wish.is_none()),
         Phase::Erring => {
             let about = About { error: failure(&row)?, ..About::default() };
-            return around(engine, &row, (Some(Moment::OnError), &about), shutdown).await;
+            return around(engine, &row, Some(Moment::OnError), &about, shutdown).await;
         }
         Phase::After => Some(Moment::PostIteration).filter(|_| !planning),
         Phase::Closing => Some(Moment::SessionEnd),
     };
-    around(engine, &row, (moment, &about), shutdown).await
+    around(engine, &row, moment, &about, shutdown).await
 }
 
 /// Failure of the last iteration, one line.
@@ -112,11 +112,12 @@ fn failure(row: &Loop) -> Result<Option<String>, ToolError> {
 async fn around(
     engine: &Core,
     row: &Loop,
-    (moment, about): (Option<Moment>, &About),
+    moment: Option<Moment>,
+    about: &About,
     shutdown: &CancellationToken,
 ) -> Result<Step, ToolError> {
     if let Some(moment) = moment
-        && let Some(step) = hooked(engine, row, (moment, about), shutdown).await?
+        && let Some(step) = hooked(engine, row, moment, about, shutdown).await?
     {
         return Ok(step);
     }
@@ -169,7 +170,8 @@ pub(super) async fn change(
 async fn hooked(
     engine: &Core,
     row: &Loop,
-    (moment, about): (Moment, &About),
+    moment: Moment,
+    about: &About,
     shutdown: &CancellationToken,
 ) -> Result<Option<Step>, ToolError> {
     let settings = engine.settings();
@@ -184,16 +186,16 @@ async fn hooked(
         });
         return noted.await.map(Some);
     };
-    match hook::run(engine, row, (moment, &wanted, about), run, shutdown).await? {
-        Came::Leaving => Ok(Some(Step::Wait)),
-        Came::ToNothing => {
+    match hook::run(engine, row, moment, &wanted, about, run, shutdown).await? {
+        HookOutcome::Leaving => Ok(Some(Step::Wait)),
+        HookOutcome::ToNothing => {
             let again = change(engine, row, |_, row, _| {
                 row.hook_run = None;
                 Ok(())
             });
             again.await.map(Some)
         }
-        Came::To(failed, output) => {
+        HookOutcome::To(failed, output) => {
             let pipes = wanted.pipe_output || moment == Moment::OnError;
             let ended = change(engine, row, move |tx, row, now| {
                 row.step += 1;
@@ -252,7 +254,7 @@ async fn working(
         _ => commit::uncommitted(engine, row).await,
     };
     let judged = change(engine, row, move |tx, row, now| {
-        judge(tx, row, (outcome, &reason), &uncommitted, now)
+        judge(tx, row, outcome, &reason, &uncommitted, now)
     });
     let judged = judged.await?;
     engine.point(Point::LoopJudged);
@@ -283,7 +285,7 @@ async fn completed(
             content: Some(task.title),
             error: None,
         };
-        if let Some(step) = hooked(engine, row, (Moment::OnTaskComplete, &about), shutdown).await? {
+        if let Some(step) = hooked(engine, row, Moment::OnTaskComplete, &about, shutdown).await? {
             return Ok(Some(step));
         }
         return looked(engine, row, event.number).await.map(Some);
@@ -305,13 +307,14 @@ async fn looked(engine: &Core, row: &Loop, seen: i64) -> Result<Step, ToolError>
 fn judge(
     tx: &mut Tx<'_>,
     row: &mut Loop,
-    (outcome, reason): (Outcome, &str),
+    outcome: Outcome,
+    reason: &str,
     uncommitted: &[String],
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let Some(agent) = row.agent else { return Ok(()) };
     let run = tx.run_get(agent)?;
-    let spent = spent(tx, row, (agent, run.as_ref()))?;
+    let spent = spent(tx, row, agent, run.as_ref())?;
     let end = IterationEnd { outcome: outcome.state(), reason: reason.to_owned(), spent };
     tx.iteration_end(&row.session, row.iteration, &end, now)?;
     let result = run.and_then(|run| run.result);
@@ -350,7 +353,7 @@ fn judge(
 
 /// Cost of an iteration with all its agents. If the loop has a budget, an agent that never reported its
 /// cost is charged its cap: what is not known is not free.
-fn spent(tx: &Tx<'_>, row: &Loop, (agent, run): (AgentId, Option<&Run>)) -> Result<Usd, ToolError> {
+fn spent(tx: &Tx<'_>, row: &Loop, agent: AgentId, run: Option<&Run>) -> Result<Usd, ToolError> {
     let Some(budget) = tx.budget_get(agent)? else { return Ok(Usd::ZERO) };
     let unmetered = run.is_some_and(|run| run.started_at.is_some() && run.cost.is_none());
     let charged = budget.caps.money.filter(|_| unmetered && row.order.cap.is_some());

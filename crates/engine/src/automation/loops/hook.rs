@@ -14,7 +14,7 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::point::Point;
 use crate::core::settings::HookSettings;
-use crate::delivery::supervised::{self, Heard};
+use crate::delivery::supervised::{self, CommandEnd};
 
 /// Values passed to a hook.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub(super) struct About {
 
 /// Outcome of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum HookOutcome {
     /// It ended: why it failed, if it did, and what it said
     To(Option<String>, String),
     /// It must be begun again
@@ -55,16 +55,18 @@ fn folder(engine: &Core, session: &str, run: u32) -> RunFolder {
 pub(super) async fn run(
     engine: &Core,
     row: &Loop,
-    (moment, hook, about): (Moment, &HookSettings, &About),
+    moment: Moment,
+    hook: &HookSettings,
+    about: &About,
     run: u32,
     shutdown: &CancellationToken,
-) -> Result<Came, ToolError> {
+) -> Result<HookOutcome, ToolError> {
     let folder = folder(engine, &row.session, run);
     let ours = !folder.path().is_dir();
     if ours {
-        let spec = match spec(engine, row, (moment, hook, about)) {
+        let spec = match spec(engine, row, moment, hook, about) {
             Ok(spec) => spec,
-            Err(why) => return Ok(Came::To(Some(why), String::new())),
+            Err(why) => return Ok(HookOutcome::To(Some(why), String::new())),
         };
         let path = folder.path().to_owned();
         let begun = engine
@@ -77,24 +79,24 @@ pub(super) async fn run(
             .await;
         let mut begun = match begun {
             Ok(begun) => begun,
-            Err(error) => return Ok(Came::To(Some(error.message), String::new())),
+            Err(error) => return Ok(HookOutcome::To(Some(error.message), String::new())),
         };
         // An error means that the supervisor is gone; its folder tells the rest.
         drop(begun.ready().await);
         engine.point(Point::LoopHooked);
     }
     let exit = match supervised::end_of(&folder, shutdown).await? {
-        Heard::Ended(exit) => exit,
-        Heard::Leaving => return Ok(Came::Leaving),
-        Heard::Lost if ours => {
+        CommandEnd::Ended(exit) => exit,
+        CommandEnd::Leaving => return Ok(HookOutcome::Leaving),
+        CommandEnd::Lost if ours => {
             let why = format!("`{}` was lost: its end was not recorded", words(hook));
-            return Ok(Came::To(Some(why), String::new()));
+            return Ok(HookOutcome::To(Some(why), String::new()));
         }
-        Heard::Lost => return Ok(Came::ToNothing),
+        CommandEnd::Lost => return Ok(HookOutcome::ToNothing),
     };
     let output =
         engine.outside(move |_| supervised::tail(&folder).map_err(ToolError::internal)).await?;
-    Ok(Came::To(judge(&exit, hook), output))
+    Ok(HookOutcome::To(judge(&exit, hook), output))
 }
 
 /// A hook's command, as somebody wrote it.
@@ -125,7 +127,9 @@ fn judge(exit: &ExitRecord, hook: &HookSettings) -> Option<String> {
 fn spec(
     engine: &Core,
     row: &Loop,
-    (moment, hook, about): (Moment, &HookSettings, &About),
+    moment: Moment,
+    hook: &HookSettings,
+    about: &About,
 ) -> Result<Spec, String> {
     let of = |text: &Option<String>| text.clone().unwrap_or_default();
     let values = [

@@ -1,4 +1,4 @@
-//! Texts with variables: `{{name}}`. Each is put in once; what was put in is never looked at again.
+//! Templates with variables: `{{name}}`. Substituted texts are not expanded again.
 
 use model::nearest::nearest;
 

@@ -9,7 +9,7 @@ use super::tasks_of;
 use crate::core::error::ToolError;
 use crate::crew::context::{clip, quote};
 use crate::crew::result::AgentResult;
-use crate::crew::run::view::Standing;
+use crate::crew::run::view::AgentSnapshot;
 
 /// Number of tasks named; it lists the rest itself.
 const TASKS: u32 = 200;
@@ -75,7 +75,7 @@ pub(crate) fn prompt(
         text.push_str(
             " and was lost. What its crew was at is free again; what was in review still is.\n",
         );
-        if let Some(AgentResult { summary, .. }) = Standing::of(tx, before.id)?.result() {
+        if let Some(AgentResult { summary, .. }) = AgentSnapshot::of(tx, before.id)?.result() {
             text.push_str("\nIts last words:\n\n");
             text.push_str(&quote(&clip(&summary, PIECE)));
         }

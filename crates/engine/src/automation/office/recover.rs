@@ -21,7 +21,7 @@ use crate::mail::letter::{self, Letter};
 use crate::tasks::task_change;
 
 /// Recoveries of an epic in [`WINDOW_SECONDS`] after which no more are started.
-pub(crate) const MANY: usize = 3;
+pub(crate) const MAX_RECOVERIES: usize = 3;
 /// The time in which recoveries are counted.
 pub(crate) const WINDOW_SECONDS: i64 = 600;
 /// Number of recent recoveries considered.
@@ -158,7 +158,7 @@ fn replace(
         None => live(tx, by)?,
     };
     let like = Agent { parent, ..old.clone() };
-    let drafted = beside(tx, settings, (&like, fresh(AgentId::from_bits)?), &draft, now)?;
+    let drafted = beside(tx, settings, &like, fresh(AgentId::from_bits)?, &draft, now)?;
     super::set_going(tx, &epic, by, now)?;
     let done = SupervisorRecovered { epic_id: epic.id, successor_id: drafted.id };
     tell(tx, old, EventData::SupervisorRecovered(done), now)?;

@@ -30,7 +30,7 @@ const LONGEST_NAME: usize = 40;
 
 /// A plan that is to be run.
 #[derive(Debug, Clone)]
-pub struct PlanWish {
+pub struct PlanStart {
     /// Where its file is, for people
     pub path: String,
     /// Text
@@ -58,7 +58,7 @@ pub enum Again {
 
 impl Automation {
     /// Begins a plan: its steps become tasks, and a coordinator is recorded, all of it or nothing.
-    pub async fn plan_run(&self, wish: PlanWish) -> Result<PlanView, ToolError> {
+    pub async fn plan_run(&self, wish: PlanStart) -> Result<PlanView, ToolError> {
         let (engine, settings) = (self.clone(), self.settings());
         let view = self.store.write(move |tx| {
             let now = engine.now();
@@ -67,7 +67,7 @@ impl Automation {
                 "path": wish.path, "name": wish.name, "role": wish.role, "kind": wish.kind,
                 "budget": wish.budget, "text": wish.text,
             });
-            record(tx, &engine, "operator__plan_run", (&plan, input))?;
+            record(tx, &engine, "operator__plan_run", &plan, &input)?;
             plan_view(tx, &plan)
         });
         view.await
@@ -89,7 +89,7 @@ impl Automation {
             let reason = "stopped by the operator".to_owned();
             let stop = StopRequest { outcome: Outcome::Killed, reason };
             stop_tree(tx, &settings, plan.coordinator, &stop, engine.now())?;
-            record(tx, &engine, "operator__plan_stop", (&plan, json!({ "name": name })))?;
+            record(tx, &engine, "operator__plan_stop", &plan, &json!({ "name": name }))?;
             plan_view(tx, &find_plan(tx, &name)?)
         });
         view.await
@@ -109,7 +109,7 @@ impl Automation {
             let next = Successor { before: &before, tries: 1, cap, why: "resumed by a person" };
             succeed(tx, &settings, &plan, next, engine.now())?;
             let input = json!({ "name": name, "budget": budget });
-            record(tx, &engine, "operator__plan_resume", (&plan, input))?;
+            record(tx, &engine, "operator__plan_resume", &plan, &input)?;
             plan_view(tx, &find_plan(tx, &name)?)
         });
         view.await
@@ -121,7 +121,8 @@ fn record(
     tx: &mut Tx<'_>,
     engine: &Core,
     tool: &str,
-    (plan, input): (&Plan, Value),
+    plan: &Plan,
+    input: &Value,
 ) -> Result<(), ToolError> {
     let output = json!({ "plan": plan.name, "agentId": plan.coordinator });
     let input = redact(input.to_string());
@@ -171,7 +172,7 @@ fn resumable(tx: &Tx<'_>, plan: &Plan, more: Option<Usd>) -> Result<Option<Usd>,
 fn begin(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    wish: &PlanWish,
+    wish: &PlanStart,
     now: Timestamp,
 ) -> Result<Plan, ToolError> {
     let read = model::plan::read(&wish.text).map_err(|error| {
@@ -222,7 +223,7 @@ fn begin(
     }
     let plan = find_plan(tx, &name)?;
     let prompt = brief::prompt(tx, settings, &plan, None)?;
-    enrol_coordinator(tx, settings, (&plan, id), (prompt, plan.cap), now)?;
+    enrol_coordinator(tx, settings, &plan, id, prompt, plan.cap, now)?;
     move_own(tx, &plan, &TaskMove::Start { claim: None }, now)?;
     let data = EventData::PlanStarted(PlanStarted {
         plan: plan.name.clone(),
@@ -231,7 +232,7 @@ fn begin(
         agent_id: id,
         steps: read.steps.len(),
     });
-    tell(tx, (&plan, id), data, now)?;
+    tell(tx, &plan, id, data, now)?;
     Ok(plan)
 }
 
@@ -267,7 +268,7 @@ fn add_tasks(cx: &mut WriteCx<'_, '_>, steps: &[ParsedStep]) -> Result<Vec<Task>
 }
 
 /// A plan that runs is not run beside itself, and one that was run is only run again if somebody says so.
-fn refuse_twice(tx: &Tx<'_>, wish: &PlanWish, hash: &str) -> Result<(), ToolError> {
+fn refuse_twice(tx: &Tx<'_>, wish: &PlanStart, hash: &str) -> Result<(), ToolError> {
     let same = tx.plan_by_hash(hash)?;
     let live = tx.plans_live()?;
     let runs = live.iter().find(|plan| {
@@ -313,7 +314,7 @@ fn refuse_unknown_roles(settings: &Settings, steps: &[ParsedStep]) -> Result<(),
 }
 
 /// The name that somebody chose, or one made from the title.
-fn free_name(tx: &Tx<'_>, wish: &PlanWish, title: &str) -> Result<String, ToolError> {
+fn free_name(tx: &Tx<'_>, wish: &PlanStart, title: &str) -> Result<String, ToolError> {
     if let Some(name) = &wish.name {
         if !model::slug::is_slug(name) {
             return Err(ToolError::invalid(format!(

@@ -10,7 +10,7 @@ use super::{Stage, stages};
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::crew::context::{clip, quote};
-use crate::crew::run::view::Standing;
+use crate::crew::run::view::AgentSnapshot;
 
 /// Byte limit per quoted text.
 const PIECE: usize = 16 * 1024;
@@ -102,7 +102,7 @@ fn step(tx: &Tx<'_>, stages: &[Stage], stage: &Stage) -> Result<String, ToolErro
 
 /// State of the plan so far: earlier coordinators, live agents and open questions.
 fn so_far(tx: &Tx<'_>, plan: &Plan, before: &Agent) -> Result<String, ToolError> {
-    let standing = Standing::of(tx, before.id)?;
+    let standing = AgentSnapshot::of(tx, before.id)?;
     let mut text = format!(
         "\n## Before you\n\nYou take the place of {}, which ran this plan and ended ({}).\n",
         before.id,

@@ -12,7 +12,7 @@ use super::{Stage, Successor, closed, is_wanted, left, move_own, stages, succeed
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::crew::run::stop::stop_tree;
-use crate::crew::run::view::Standing;
+use crate::crew::run::view::AgentSnapshot;
 use crate::mail::letter::{self, Letter};
 
 /// Number of failed or open steps that are named.
@@ -52,30 +52,30 @@ pub(crate) fn ended(
     let failed = names(stages.iter().filter(has_failed));
     match turn.next() {
         PlanAction::Over(PlanState::Completed) => {
-            over(tx, settings, (&plan, agent.id), (PlanState::Completed, "all steps are done"), now)
+            over(tx, settings, &plan, agent.id, PlanState::Completed, "all steps are done", now)
         }
         PlanAction::Over(PlanState::Failed) if turn.open == 0 => {
             let why = format!("{failed} failed");
-            over(tx, settings, (&plan, agent.id), (PlanState::Failed, &why), now)
+            over(tx, settings, &plan, agent.id, PlanState::Failed, &why, now)
         }
         PlanAction::Over(PlanState::Failed) => {
             let why = format!(
                 "{} coordinators in a row made no progress, the last: {reason}; {open} still open",
                 plan.tries
             );
-            over(tx, settings, (&plan, agent.id), (PlanState::Failed, &why), now)
+            over(tx, settings, &plan, agent.id, PlanState::Failed, &why, now)
         }
         PlanAction::Over(PlanState::OverBudget) => {
             let why = spent_all(tx, &plan)?.unwrap_or_else(|| reason.clone());
-            over(tx, settings, (&plan, agent.id), (PlanState::OverBudget, &why), now)
+            over(tx, settings, &plan, agent.id, PlanState::OverBudget, &why, now)
         }
-        PlanAction::Over(state) => over(tx, settings, (&plan, agent.id), (state, reason), now),
+        PlanAction::Over(state) => over(tx, settings, &plan, agent.id, state, reason, now),
         PlanAction::Another => {
             let why = match turn.open {
                 _ if *outcome != model::agent::Outcome::Succeeded => reason.clone(),
                 _ => format!("it ended with {open} open"),
             };
-            another(tx, settings, (&plan, agent), (tries + 1, &why), now)
+            another(tx, settings, &plan, agent, tries + 1, &why, now)
         }
     }
 }
@@ -84,12 +84,14 @@ pub(crate) fn ended(
 fn another(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (plan, before): (&Plan, &Agent),
-    (tries, why): (u32, &str),
+    plan: &Plan,
+    before: &Agent,
+    tries: u32,
+    why: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     if let Some(why) = spent_all(tx, plan)? {
-        return over(tx, settings, (plan, before.id), (PlanState::OverBudget, &why), now);
+        return over(tx, settings, plan, before.id, PlanState::OverBudget, &why, now);
     }
     let next = Successor { before, tries, cap: plan.cap, why };
     match succeed(tx, settings, plan, next, now) {
@@ -98,7 +100,7 @@ fn another(
         // An end cannot be refused. Who could mend it is told.
         Err(error) => {
             let why = format!("{why}; and no successor could be started: {}", error.message);
-            over(tx, settings, (plan, before.id), (PlanState::Failed, &why), now)
+            over(tx, settings, plan, before.id, PlanState::Failed, &why, now)
         }
     }
 }
@@ -113,8 +115,10 @@ fn spent_all(tx: &Tx<'_>, plan: &Plan) -> Result<Option<String>, ToolError> {
 fn over(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (plan, coordinator): (&Plan, AgentId),
-    (state, why): (PlanState, &str),
+    plan: &Plan,
+    coordinator: AgentId,
+    state: PlanState,
+    why: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     tx.plan_end(plan.number, state, why, now)?;
@@ -124,23 +128,21 @@ fn over(
         PlanState::Running | PlanState::Stopped | PlanState::OverBudget => TaskMove::Release,
     };
     move_own(tx, plan, &wish, now)?;
-    let result = Standing::of(tx, coordinator)?.result();
+    let result = AgentSnapshot::of(tx, coordinator)?.result();
     let data = EventData::PlanEnded(PlanEnded {
         plan: plan.name.clone(),
         state,
         reason: why.to_owned(),
         summary: result.map(|result| result.summary.chars().take(500).collect()),
     });
-    tell(tx, (plan, coordinator), data, now)?;
+    tell(tx, plan, coordinator, data, now)?;
     if state != PlanState::Completed {
         let reason = format!("the plan {} has ended: {why}", plan.name);
         let stop = StopRequest { outcome: model::agent::Outcome::Killed, reason };
         stop_tree(tx, settings, coordinator, &stop, now)?;
     }
     match state {
-        PlanState::Failed | PlanState::OverBudget => {
-            write(tx, plan, (coordinator, why), state, now)
-        }
+        PlanState::Failed | PlanState::OverBudget => write(tx, plan, coordinator, why, state, now),
         PlanState::Running | PlanState::Completed | PlanState::Stopped => Ok(()),
     }
 }
@@ -149,7 +151,8 @@ fn over(
 fn write(
     tx: &mut Tx<'_>,
     plan: &Plan,
-    (coordinator, why): (AgentId, &str),
+    coordinator: AgentId,
+    why: &str,
     state: PlanState,
     now: Timestamp,
 ) -> Result<(), ToolError> {

@@ -1,4 +1,4 @@
-//! A plan as others see it: how it stands, step by step, who is at what, and what a person is asked.
+//! Views of a plan: its state, its steps with their agents, and open questions to people.
 
 use model::money::Usd;
 use model::{PlanState, TaskRef, Timestamp};
@@ -9,7 +9,7 @@ use super::{Stage, stages};
 use crate::automation::service::Automation;
 use crate::core::error::ToolError;
 use crate::crew::result::AgentResult;
-use crate::crew::run::view::Standing;
+use crate::crew::run::view::AgentSnapshot;
 use crate::mail::asking;
 
 /// Characters of a result shown beside its step.
@@ -46,7 +46,7 @@ pub(super) fn plan_view(tx: &Tx<'_>, plan: &Plan) -> Result<PlanView, ToolError>
         PlanState::Running => open(tx, &all)?,
         _ => Vec::new(),
     };
-    let result = Standing::of(tx, plan.coordinator)?.result();
+    let result = AgentSnapshot::of(tx, plan.coordinator)?.result();
     Ok(PlanView {
         row: plan_row(tx, plan, &stages)?,
         role: plan.role.clone(),
@@ -75,7 +75,7 @@ impl From<Asked> for PlanQuestion {
 
 fn coordinator(tx: &Tx<'_>, agent: Agent) -> Result<CoordinatorView, ToolError> {
     let run = tx.run_get(agent.id)?;
-    let standing = Standing::new(agent, run)?;
+    let standing = AgentSnapshot::new(agent, run)?;
     let (agent_id, state) = (standing.agent.id, standing.state());
     Ok(CoordinatorView { agent_id, state, reason: standing.reason() })
 }

@@ -41,7 +41,7 @@ fn the_newest_word_or_call_counts() {
     let (doings, agent) = (ActivityLog::default(), AgentId::from_bits(1));
     doings.said(agent, "  \n", 1);
     assert_eq!(doings.of(agent), None, "nothing was said");
-    doings.called(agent, ("Bash", "ls".into()), work(5));
+    doings.called(agent, "Bash", "ls".into(), work(5));
     doings.said(agent, "Done.\nAll of it.", 6);
     let doing = doings.of(agent).unwrap();
     assert_eq!((doing.text.as_str(), doing.tool, doing.calls.len()), ("Done.", None, 1));
@@ -51,8 +51,8 @@ fn the_newest_word_or_call_counts() {
 fn a_wait_ends_and_other_calls_stay() {
     let (doings, agent) = (ActivityLog::default(), AgentId::from_bits(1));
     let wait = Span { from: 5, to: None, kind: SpanKind::Wait };
-    doings.called(agent, ("await_agent", "x".into()), wait);
-    doings.called(agent, ("Bash", "ls".into()), work(6));
+    doings.called(agent, "await_agent", "x".into(), wait);
+    doings.called(agent, "Bash", "ls".into(), work(6));
     doings.waited(agent, 9);
     doings.waited(AgentId::from_bits(2), 9);
     let calls: Vec<_> = doings.of(agent).unwrap().calls.into();
@@ -63,7 +63,7 @@ fn a_wait_ends_and_other_calls_stay() {
 fn it_is_bounded() {
     let doings = ActivityLog::default();
     for at in 0..200 {
-        doings.called(AgentId::from_bits(7), ("Bash", "ls".into()), work(at));
+        doings.called(AgentId::from_bits(7), "Bash", "ls".into(), work(at));
     }
     let first = doings.of(AgentId::from_bits(7)).unwrap().calls.front().copied();
     assert_eq!(first, Some(work(200 - i64::try_from(CALLS).unwrap())));

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{Passage, Progress};
 use crate::call::identity::Principal;
-use crate::call::tool::{Look, Output, Seen};
+use crate::call::tool::{Look, Output, WaitLook};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 
@@ -15,9 +15,9 @@ impl Passage {
     pub(super) async fn wait(
         &self,
         progress: &Progress,
-        mut see: impl FnMut() -> Result<Seen, ToolError>,
+        mut see: impl FnMut() -> Result<WaitLook, ToolError>,
     ) -> Result<Output, ToolError> {
-        let Seen { look, seconds, mut topics } = see()?;
+        let WaitLook { look, seconds, mut topics } = see()?;
         let mut so_far = match look {
             Look::Settled(output) => return Ok(output),
             Look::NotYet(output) => output,

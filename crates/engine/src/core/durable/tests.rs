@@ -8,7 +8,7 @@ use store::{AgentPage, EventFilter, WorktreePage};
 use super::*;
 use crate::automation::loops::prompt::Recovery;
 use crate::crew::result::AgentResult;
-use crate::crew::run::{Wish, notes};
+use crate::crew::run::{RunOptions, notes};
 use crate::delivery::merge_queue::Details;
 use crate::delivery::outbox::{commit, feedback, issues, merge, pull, rebase, review};
 
@@ -42,20 +42,20 @@ golden! {
     "errand_commit_notes": commit::Notes,
     "errand_commit_wish": commit::CommitRequest,
     "errand_feedback_notes": feedback::Notes,
-    "errand_feedback_wish": feedback::FeedbackWish,
-    "errand_issues_wish": issues::IssuesWish,
+    "errand_feedback_wish": feedback::FeedbackJob,
+    "errand_issues_wish": issues::IssuesJob,
     "errand_merge_notes": merge::Notes,
-    "errand_merge_wish": merge::MergeWish,
+    "errand_merge_wish": merge::MergeJob,
     "errand_pull_notes": pull::Notes,
-    "errand_pull_wish": pull::PullWish,
+    "errand_pull_wish": pull::PullJob,
     "errand_rebase_notes": rebase::Notes,
-    "errand_rebase_wish": rebase::RebaseWish,
-    "errand_review_wish": review::ReviewWish,
+    "errand_rebase_wish": rebase::RebaseJob,
+    "errand_review_wish": review::ReviewJob,
     "loop_recovery": Recovery,
     "merge_details": Details,
     "run_notes": notes::Notes,
     "run_result": AgentResult,
-    "run_wish": Wish,
+    "run_wish": RunOptions,
 }
 
 /// Results are kept as text by runs and by the work on tasks; rows of the first versions have no lists.
@@ -79,7 +79,7 @@ fn a_result_is_decoded_or_names_its_agent() {
 
 #[test]
 fn what_cannot_be_decoded_names_its_row() {
-    let error = decode::<Wish>(r#"{"timeout":"soon"}"#, "agent `sp_1`", "wish").unwrap_err();
+    let error = decode::<RunOptions>(r#"{"timeout":"soon"}"#, "agent `sp_1`", "wish").unwrap_err();
     assert!(
         error.message.starts_with(
             "the record of agent `sp_1` is damaged: its wish cannot be read (invalid type"
@@ -102,7 +102,7 @@ async fn a_database_of_an_earlier_version_is_read_to_its_last_row() {
         let mut found = Vec::new();
         for agent in store::Page::all(|after| tx.agent_page(AgentPage::All, after, 100))? {
             let run = tx.run_get(agent.id)?.unwrap();
-            let (wish, notes) = (Wish::of(&run)?, notes::Notes::of(&run)?);
+            let (wish, notes) = (RunOptions::of(&run)?, notes::Notes::of(&run)?);
             found.push((agent.state.name().stored(), wish.timeout, notes.charged));
         }
         let events = tx.event_list(&EventFilter { after: 0, kind: None }, 500)?;

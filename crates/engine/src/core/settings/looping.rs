@@ -1,4 +1,4 @@
-//! Settings of loops: who works, how often, and what runs around an iteration.
+//! Settings of loops: role, limits and hooks.
 
 use std::collections::BTreeMap;
 

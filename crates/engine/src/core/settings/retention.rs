@@ -1,4 +1,4 @@
-//! Settings of how long what is over is kept.
+//! Settings of retention.
 
 use model::Age;
 

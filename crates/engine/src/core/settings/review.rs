@@ -1,4 +1,4 @@
-//! Settings of what surrounds an agent's work: reviews, GitHub, the office, the check.
+//! Settings of reviews, GitHub, the office and the check.
 
 use model::review::{OnApproval, ReviewRequired};
 

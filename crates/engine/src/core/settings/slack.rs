@@ -1,4 +1,4 @@
-//! Slack, and which role a message goes to.
+//! Settings of Slack, and roles for messages.
 
 use regex_lite::Regex;
 

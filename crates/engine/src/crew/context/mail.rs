@@ -1,4 +1,4 @@
-//! The letters that wait for an agent, so that it has read them when it begins.
+//! Unread mail of an agent, as part of its initial context.
 
 use std::fmt::Write as _;
 

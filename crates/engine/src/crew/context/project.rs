@@ -10,7 +10,7 @@ use super::{CUT, head};
 use crate::core::settings::{ContextFile, ContextSettings};
 
 /// No file is looked into further than this; a plan's next part lies nearer to its beginning.
-const LOOK: u64 = 4 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Excerpt of a file.
 struct Chosen {
@@ -40,12 +40,12 @@ pub(crate) fn project_context(
         if is_read {
             continue;
         }
-        let said = match inside::read(project, path, LOOK) {
+        let said = match inside::read(project, path, MAX_FILE_BYTES) {
             // A part of the same file under the same name was asked for beside the one before.
             Ok(found) if read.contains(&found.path) && !names.contains(&path) => continue,
             Ok(found) => {
                 names.push(path);
-                let unseen = found.size.saturating_sub(LOOK);
+                let unseen = found.size.saturating_sub(MAX_FILE_BYTES);
                 let whole = String::from_utf8_lossy(&found.bytes);
                 let chosen = choose(whole.trim_start_matches('\u{feff}'), unseen, file);
                 read.push(found.path);

@@ -1,4 +1,4 @@
-//! JSON at the end of what an agent said, where agents put their results.
+//! Finds JSON at the end of an agent's last message, where agents put their results.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::crew::context::tail;
 const TRIES: usize = 64;
 
 /// A value in a text.
-pub(super) struct Found<'a> {
+pub(super) struct FoundValue<'a> {
     /// The value
     pub(super) value: Value,
     /// Text before it
@@ -18,7 +18,7 @@ pub(super) struct Found<'a> {
 
 /// The last result in a text: its last line, else its last block of code, else a value that it ends with or is. Where
 /// a schema says what was asked for it need not look like a result.
-pub(super) fn last_json(words: &str, asked: Asked) -> Option<Found<'_>> {
+pub(super) fn last_json(words: &str, asked: Asked) -> Option<FoundValue<'_>> {
     let words = without_reports(tail(words, TEXT));
     let line = words.rfind('\n').map_or(0, |at| at + 1);
     let is_wanted = |value: &Value| match value {
@@ -28,7 +28,7 @@ pub(super) fn last_json(words: &str, asked: Asked) -> Option<Found<'_>> {
     };
     let at = |from: usize, to: usize, before: usize| {
         let value: Value = serde_json::from_str(words.get(from..to)?.trim()).ok()?;
-        is_wanted(&value).then_some(Found { value, before: words.get(..before)? })
+        is_wanted(&value).then_some(FoundValue { value, before: words.get(..before)? })
     };
     at(line, words.len(), line)
         .or_else(|| last_block(words).and_then(|block| at(block.from, block.to, block.begin)))

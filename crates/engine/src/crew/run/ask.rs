@@ -1,4 +1,4 @@
-//! Questions of agents to a person: a letter to the human, and the reply taken back to the agent.
+//! Questions of agents to a person: mail to the human, and the reply to the agent.
 
 use host::agent::PermissionVerdict;
 use model::agent::{AgentEvent, AgentState};
@@ -28,7 +28,9 @@ pub(crate) enum Asking {
 pub(crate) async fn ask(
     engine: &Core,
     agent: &Agent,
-    (request, tool, input): (&str, &str, &str),
+    request: &str,
+    tool: &str,
+    input: &str,
 ) -> Result<Asking, ToolError> {
     let mail = fresh(MailId::from_bits)?;
     let question = Question {

@@ -29,7 +29,7 @@ use crate::mail::panics::{self, PanicReport};
 /// Agents taken from the queue at once.
 const AT_ONCE: u32 = 64;
 /// Delay before a retry after a store error.
-const AGAIN: Duration = Duration::from_secs(1);
+const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Events of agents, after which others may start.
 const AGENT_KINDS: EventKinds = EventKinds::family("agent");
 /// Events that are passed on to keepers or may change who starts.
@@ -295,8 +295,7 @@ impl CrewService {
                 let (own, stop) = (engine.clone(), shutdown.clone());
                 let kept = tasks.spawn(keeper::keep(own, found, begin, orders, stop)).await;
                 let Some(message) = kept.err().and_then(panics::message_of) else { return };
-                let Some(found) = restarted(&engine, id, (restarts, message), &shutdown).await
-                else {
+                let Some(found) = restarted(&engine, id, restarts, message, &shutdown).await else {
                     break;
                 };
                 restarts += 1;
@@ -341,7 +340,8 @@ impl EventReaction for CrewService {
 async fn restarted(
     engine: &Crew,
     id: AgentId,
-    (restarts, message): (u32, String),
+    restarts: u32,
+    message: String,
     shutdown: &CancellationToken,
 ) -> Option<(Agent, Run)> {
     // Where it cannot be read now it is looked up again below.
@@ -359,7 +359,7 @@ async fn restarted(
             Err(error) => {
                 let (message, causes) = (&error.message, error.causes());
                 tracing::error!(%id, message, causes, "failed to look up an agent; retrying");
-                shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await?;
+                shutdown.run_until_cancelled(tokio::time::sleep(STORE_RETRY_DELAY)).await?;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Drafts agents: checks, bounds and records them. They start when their turn comes.
+//! Drafts agents: checks, bounds and records them. They start when a slot is free.
 
 use std::path::{Component, Path};
 
@@ -8,7 +8,7 @@ use model::{AgentId, EpicId, TaskRef, Timestamp};
 use store::{Agent, BudgetCaps, EventDraft, NewAgent, NewRun, Task, Tx};
 use wire::event::{AgentCreated, AgentDraft, EventData};
 
-use super::wish::{Claims, Confinement, Draft};
+use super::options::{Claims, Confinement, Draft};
 use super::{environment, reserve};
 use crate::call::cx::{Caller, WriteCx, find_agent, find_task, fresh};
 use crate::core::error::{Code, ToolError};
@@ -44,7 +44,8 @@ pub(crate) fn draft(cx: &mut WriteCx<'_, '_>, draft: &Draft) -> Result<Drafted, 
 pub(crate) fn beside(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (other, id): (&Agent, AgentId),
+    other: &Agent,
+    id: AgentId,
     draft: &Draft,
     now: Timestamp,
 ) -> Result<Drafted, ToolError> {
@@ -101,7 +102,7 @@ fn enrol(
     let mut wish = draft.wish.clone();
     wish.claims = claims;
     wish.confinement = confinement(cx, draft)?;
-    wish.model = model_of(cx, draft, (role, &category, &kind))?;
+    wish.model = model_of(cx, draft, role, &category, &kind)?;
     wish.timeout = wish.timeout.or(role.and_then(|role| role.timeout));
     wish.environment = environment::names_to_record(settings, &kind);
     environment::inherit(cx, &mut wish)?;
@@ -138,7 +139,7 @@ fn enrol(
         (true, None) => settings.root_budget,
         (false, _) => Budget::default(),
     };
-    let caps = caps_of(cx.tx, draft, task.as_ref(), (role, usual))?;
+    let caps = caps_of(cx.tx, draft, task.as_ref(), role, usual)?;
     reserve::fund(cx.tx, settings, &new, &caps, above)?;
     if let Some(task) = &task {
         cx.tx.dispatch_begin(task.number, id, &name, cx.now)?;
@@ -346,7 +347,9 @@ fn task_for(
 fn model_of(
     cx: &WriteCx<'_, '_>,
     draft: &Draft,
-    (role, category, kind): (Option<&Role>, &str, &str),
+    role: Option<&Role>,
+    category: &str,
+    kind: &str,
 ) -> Result<Option<String>, ToolError> {
     let asked = draft.wish.model.clone().or_else(|| role.and_then(|role| role.model.clone()));
     let models = &cx.settings.models;
@@ -357,7 +360,7 @@ fn model_of(
         Some("inherit") => {
             let parent = cx.caller.agent.as_ref().filter(|parent| parent.kind == kind);
             let run = parent.map(|parent| cx.tx.run_get(parent.id)).transpose()?.flatten();
-            let wish = run.map(|run| super::wish::Wish::of(&run)).transpose()?;
+            let wish = run.map(|run| super::options::RunOptions::of(&run)).transpose()?;
             Ok(wish.and_then(|wish| wish.model).or_else(usual))
         }
         Some(_) => Ok(asked),
@@ -375,7 +378,7 @@ fn confinement(cx: &WriteCx<'_, '_>, draft: &Draft) -> Result<Confinement, ToolE
         return Ok(Confinement::Project);
     }
     let before = draft.resume.map(|id| cx.tx.run_get(id)).transpose()?.flatten();
-    let wish = before.map(|run| super::wish::Wish::of(&run)).transpose()?;
+    let wish = before.map(|run| super::options::RunOptions::of(&run)).transpose()?;
     Ok(wish.unwrap_or_default().confinement)
 }
 
@@ -406,7 +409,8 @@ pub(crate) fn caps_of(
     tx: &Tx<'_>,
     draft: &Draft,
     task: Option<&Task>,
-    (role, usual): (Option<&Role>, Budget),
+    role: Option<&Role>,
+    usual: Budget,
 ) -> Result<BudgetCaps, ToolError> {
     let own = role.map(|role| role.budget).unwrap_or_default();
     let given = draft.budget;

@@ -17,7 +17,7 @@ use model::AgentId;
 use sha2::Sha256;
 use store::Agent;
 
-use super::wish::Wish;
+use super::options::RunOptions;
 use crate::call::cx::WriteCx;
 use crate::core::error::ToolError;
 use crate::core::machine::folder_of;
@@ -134,13 +134,13 @@ fn absolute_folders(path: &str) -> String {
 }
 
 /// Records which variables a new agent inherits: those handed on to the agent that it was made by or beside.
-pub(super) fn inherit(cx: &WriteCx<'_, '_>, wish: &mut Wish) -> Result<(), ToolError> {
+pub(super) fn inherit(cx: &WriteCx<'_, '_>, wish: &mut RunOptions) -> Result<(), ToolError> {
     wish.inherits_from = wish.inherits_from.or(cx.caller.id());
     let Some(source) = wish.inherits_from else { return Ok(()) };
     if let Some(run) = cx.tx.run_get(source)?
         && wish.handed_on.is_empty()
     {
-        wish.handed_on = Wish::of(&run)?.handed_on;
+        wish.handed_on = RunOptions::of(&run)?.handed_on;
     }
     Ok(())
 }
@@ -149,7 +149,7 @@ pub(super) fn inherit(cx: &WriteCx<'_, '_>, wish: &mut Wish) -> Result<(), ToolE
 pub(super) fn created(engine: &Crew, agent: AgentId) -> Result<(), ToolError> {
     let run = engine.store.read(|tx| tx.run_get(agent))?;
     // One whose wish cannot be read ends with that when it is started.
-    let wish = run.as_ref().map(Wish::of).transpose().unwrap_or_default();
+    let wish = run.as_ref().map(RunOptions::of).transpose().unwrap_or_default();
     if let Some(source) = wish.and_then(|wish| wish.inherits_from) {
         engine.handed_on.inherit(agent, source);
     }
@@ -169,7 +169,7 @@ pub(super) async fn resolve(
     let found = engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?)))?;
     let (Some(agent), Some(run)) = found else { return Ok(Some(Variables::default())) };
     // One whose wish cannot be read ends with that when it is started.
-    let wish = Wish::of(&run).unwrap_or_default();
+    let wish = RunOptions::of(&run).unwrap_or_default();
     let wanted = wanted(settings, &agent, &wish);
     let mut values = engine.handed_on.of(id).unwrap_or_default().as_ref().clone();
     values.0.retain(|(name, _)| wanted.contains(name));
@@ -207,7 +207,7 @@ fn has(values: &Variables, name: &str) -> bool {
 }
 
 /// The variables that an agent was recorded with and that its kind still gets.
-fn wanted(settings: &Settings, agent: &Agent, wish: &Wish) -> Vec<String> {
+fn wanted(settings: &Settings, agent: &Agent, wish: &RunOptions) -> Vec<String> {
     let recorded: BTreeSet<&String> = wish.environment.iter().chain(&wish.handed_on).collect();
     let is_wanted = |name: &&String| settings.hands_on(&agent.kind, name);
     recorded.into_iter().filter(is_wanted).cloned().collect()

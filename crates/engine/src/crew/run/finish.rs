@@ -1,4 +1,4 @@
-//! The end of an agent, in one transaction: its state, its result, its task, whoever waits for it.
+//! The end of an agent, in one transaction: its state, its result, its task and its waiters.
 
 use model::Timestamp;
 use model::agent::{AgentEvent, AwaitStatus, Outcome};
@@ -8,9 +8,9 @@ use model::task::{TaskMove, TaskStateName};
 use store::{Agent, Run, Spend, StopRequest, Tokens, Tx};
 use wire::event::{AgentFinished, EventData, RunTotals, TokenTotals};
 
+use super::options::RunOptions;
 use super::required_review::required_review;
 use super::reserve;
-use super::wish::Wish;
 use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
 use crate::core::redact::redact;
@@ -118,7 +118,7 @@ pub(crate) fn finish(
     })?;
     let run = tx.run_get(ended.id)?;
     // Where that cannot be read, a letter too many is better than none.
-    if run.is_some_and(|run| Wish::of(&run).map_or(true, |wish| wish.notify)) {
+    if run.is_some_and(|run| RunOptions::of(&run).map_or(true, |wish| wish.notify)) {
         notify(tx, &ended, ending, now)?;
     }
     followed(tx, settings, &ended, now)

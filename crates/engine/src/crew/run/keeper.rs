@@ -22,9 +22,9 @@ use tokio_util::sync::CancellationToken;
 use super::environment::{self, StartGrant};
 use super::launch;
 use super::notes::Notes;
-use super::report::Seen;
+use super::options::RunOptions;
+use super::report::UsageReport;
 use super::terminal;
-use super::wish::Wish;
 use crate::core::durable;
 use crate::core::error::ToolError;
 use crate::core::machine::{directory_of, folder_of};
@@ -37,11 +37,11 @@ use unattended::Unattended;
 use wire::event::{AgentStarted, EventData};
 
 /// Upper bound on output read per turn, so that one noisy agent cannot starve the others.
-const PORTION: usize = 256 * 1024;
+const MAX_OUTPUT_CHUNK: usize = 256 * 1024;
 /// Delay before reattaching to an agent after an I/O or store error.
-const AGAIN: Duration = Duration::from_secs(1);
+const REATTACH_DELAY: Duration = Duration::from_secs(1);
 /// Notes are written down at least so often while there is output.
-const EVERY: Duration = Duration::from_secs(1);
+const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Limits concurrent starts: each blocks a thread, and hundreds would slow each other down.
 static STARTING: Semaphore = Semaphore::const_new(16);
@@ -65,11 +65,11 @@ pub(crate) struct Keeper {
     shutdown: CancellationToken,
     folder: RunFolder,
     talk: Box<dyn Conversation>,
-    wish: Wish,
+    wish: RunOptions,
     notes: Notes,
     reader: OutputReader,
     /// Observations not yet recorded
-    seen: Seen,
+    seen: UsageReport,
     written: Instant,
     sender: Option<ControlSender>,
     /// Set while its supervisor runs and cannot be reached
@@ -91,7 +91,7 @@ pub(crate) struct Keeper {
 
 /// A keeper's state of the conversation.
 struct Memory {
-    wish: Wish,
+    wish: RunOptions,
     notes: Notes,
     talk: Box<dyn Conversation>,
 }
@@ -108,13 +108,14 @@ impl Memory {
     /// Decodes what a run keeps of it.
     fn of(
         engine: &Crew,
-        (agent, run): (&Agent, &Run),
+        agent: &Agent,
+        run: &Run,
         kind: &'static dyn Kind,
     ) -> Result<Self, RecallError> {
-        let wish = Wish::of(run).map_err(RecallError::Damaged)?;
+        let wish = RunOptions::of(run).map_err(RecallError::Damaged)?;
         let notes = Notes::of(run).map_err(RecallError::Damaged)?;
         let talk = if notes.talk.is_empty() {
-            launch::conversation(engine, (agent, run, &wish), kind)
+            launch::conversation(engine, agent, run, &wish, kind)
                 .map_err(|error| RecallError::Failed(ToolError::internal(error)))?
         } else {
             let row = format!("agent `{}`", agent.id);
@@ -127,11 +128,12 @@ impl Memory {
     /// Minimal state that suffices to end an agent.
     fn in_place_of_damaged(
         engine: &Crew,
-        (agent, run): (&Agent, &Run),
+        agent: &Agent,
+        run: &Run,
         kind: &'static dyn Kind,
     ) -> Result<Self, ToolError> {
-        let (wish, notes) = (Wish::default(), Notes::in_place_of_damaged(run));
-        let talk = launch::conversation(engine, (agent, run, &wish), kind);
+        let (wish, notes) = (RunOptions::default(), Notes::in_place_of_damaged(run));
+        let talk = launch::conversation(engine, agent, run, &wish, kind);
         Ok(Self { wish, notes, talk: talk.map_err(ToolError::internal)? })
     }
 }
@@ -164,12 +166,12 @@ pub(crate) async fn keep(
 ) {
     let id = found.0.id;
     loop {
-        let parts = (&found.0, &found.1);
+        let (agent, run) = (&found.0, &found.1);
         let kept = match begin {
             Begin::Start(grant) => {
-                Keeper::start(&engine, parts, grant, orders, shutdown.clone()).await
+                Keeper::start(&engine, agent, run, grant, orders, shutdown.clone()).await
             }
-            Begin::Attach => Keeper::attach(&engine, parts, orders, shutdown.clone()).await,
+            Begin::Attach => Keeper::attach(&engine, agent, run, orders, shutdown.clone()).await,
         };
         let done = match kept {
             Ok(Some(keeper)) => keeper.follow().await,
@@ -189,7 +191,7 @@ pub(crate) async fn keep(
                 tracing::error!(%id, message, causes, "lost connection to agent; reattaching");
             }
         }
-        if shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await.is_none() {
+        if shutdown.run_until_cancelled(tokio::time::sleep(REATTACH_DELAY)).await.is_none() {
             break;
         }
         orders = engine.keepers.remember(id);
@@ -203,11 +205,20 @@ pub(crate) async fn keep(
     engine.keepers.forget(id);
 }
 
+/// Ways to the run of an agent: how its lines are read, where they are, and who gives it orders.
+struct RunAccess {
+    kind: &'static dyn Kind,
+    folder: RunFolder,
+    orders: mpsc::UnboundedReceiver<Order>,
+    shutdown: CancellationToken,
+}
+
 impl Keeper {
     /// Starts the process. Nothing where it could not be: then the agent is over.
     async fn start(
         engine: &Crew,
-        (agent, run): (&Agent, &Run),
+        agent: &Agent,
+        run: &Run,
         grant: StartGrant,
         orders: mpsc::UnboundedReceiver<Order>,
         shutdown: CancellationToken,
@@ -255,8 +266,8 @@ impl Keeper {
             notes: Notes { base, ..Notes::default() },
             talk: launch.talk,
         };
-        let mut keeper =
-            Self::over(engine, (agent, run), kind, (orders, shutdown), (launch.folder, memory));
+        let access = RunAccess { kind, folder: launch.folder, orders, shutdown };
+        let mut keeper = Self::over(engine, agent, run, access, memory);
         for warning in &launch.warnings {
             keeper.warning(warning);
         }
@@ -268,23 +279,24 @@ impl Keeper {
     /// Takes up an agent that a server before us had started.
     async fn attach(
         engine: &Crew,
-        (agent, run): (&Agent, &Run),
+        agent: &Agent,
+        run: &Run,
         orders: mpsc::UnboundedReceiver<Order>,
         shutdown: CancellationToken,
     ) -> Result<Option<Self>, Leave> {
         let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
         let folder = folder_of(engine, agent);
-        let (memory, damage) = match Memory::of(engine, (agent, run), kind) {
+        let (memory, damage) = match Memory::of(engine, agent, run, kind) {
             Ok(memory) => (memory, None),
             Err(RecallError::Damaged(error)) => {
                 tracing::error!(id = %agent.id, message = error.message, "saved state of agent is damaged; ending it");
-                (Memory::in_place_of_damaged(engine, (agent, run), kind)?, Some(error.message))
+                (Memory::in_place_of_damaged(engine, agent, run, kind)?, Some(error.message))
             }
             Err(RecallError::Failed(error)) => return Err(Leave::Broken(error)),
         };
         let recorded = !memory.notes.talk.is_empty();
-        let mut keeper =
-            Self::over(engine, (agent, run), kind, (orders, shutdown), (folder, memory));
+        let access = RunAccess { kind, folder, orders, shutdown };
+        let mut keeper = Self::over(engine, agent, run, access, memory);
         if let Some(reason) = damage {
             keeper.want_stop(Outcome::Failed, reason).await?;
         }
@@ -297,13 +309,8 @@ impl Keeper {
         Ok(Some(keeper))
     }
 
-    fn over(
-        engine: &Crew,
-        (agent, run): (&Agent, &Run),
-        kind: &'static dyn Kind,
-        (orders, shutdown): (mpsc::UnboundedReceiver<Order>, CancellationToken),
-        (folder, memory): (RunFolder, Memory),
-    ) -> Self {
+    fn over(engine: &Crew, agent: &Agent, run: &Run, access: RunAccess, memory: Memory) -> Self {
+        let RunAccess { kind, folder, orders, shutdown } = access;
         let Memory { wish, notes, talk } = memory;
         let from = Position { segment: run.read.segment, offset: run.read.position };
         let reader = folder.output(from);
@@ -320,7 +327,7 @@ impl Keeper {
             wish,
             notes,
             reader,
-            seen: Seen::default(),
+            seen: UsageReport::default(),
             written: Instant::now(),
             sender: None,
             unattended: None,
@@ -464,7 +471,7 @@ impl Keeper {
 
     /// Reads some of what there is; false once that is nothing.
     async fn read(&mut self) -> Result<bool, Leave> {
-        let lines = self.reader.next(PORTION).map_err(ToolError::internal)?;
+        let lines = self.reader.next(MAX_OUTPUT_CHUNK).map_err(ToolError::internal)?;
         for line in &lines {
             let steps = self.hear(line);
             self.perform(steps).await;
@@ -476,7 +483,7 @@ impl Keeper {
         } else if let Some(lost) = self.reader.lost() {
             self.warning(&format!("{lost} files of its output were dropped before they were read"));
         }
-        let due = if more { self.written.elapsed() >= EVERY } else { self.seen.matters() };
+        let due = if more { self.written.elapsed() >= SAVE_INTERVAL } else { self.seen.matters() };
         if due {
             self.report().await?;
         }
@@ -539,7 +546,7 @@ impl Keeper {
         let current = self
             .engine
             .store
-            .write(move |tx| super::report::report(tx, &settings, (id, attempt), &seen, now))
+            .write(move |tx| super::report::report(tx, &settings, id, attempt, &seen, now))
             .await?;
         if !current {
             return Err(Leave::Fenced);

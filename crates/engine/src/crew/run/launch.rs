@@ -10,7 +10,7 @@ use model::Timestamp;
 use store::{Agent, Recipient, Run};
 
 use super::environment::{self, StartGrant};
-use super::wish::{Confinement, Wish};
+use super::options::{Confinement, RunOptions};
 use crate::call::cx::{Caller, task_of};
 use crate::call::toolsets::TOOLSETS;
 use crate::core::error::ToolError;
@@ -37,7 +37,7 @@ pub(crate) struct Launch {
     /// The talk with it
     pub(crate) talk: Box<dyn Conversation>,
     /// Options it was started with
-    pub(crate) wish: Wish,
+    pub(crate) wish: RunOptions,
     /// Where it works
     pub(crate) directory: PathBuf,
     /// Secrets for its supervisor, never written to disk
@@ -76,7 +76,7 @@ impl From<ToolError> for LaunchError {
 
 /// Where an agent works, once it is sure to be a folder. Nobody is led out by a link: neither out of the project by an
 /// agent that named a folder of it, nor out of a worktree by what is committed there.
-fn work_directory(engine: &Crew, agent: &Agent, wish: &Wish) -> Result<PathBuf, LaunchError> {
+fn work_directory(engine: &Crew, agent: &Agent, wish: &RunOptions) -> Result<PathBuf, LaunchError> {
     let directory = directory_of(engine, agent);
     let unfit = |why: &str| {
         let place = directory.display();
@@ -116,7 +116,7 @@ pub(crate) fn launch(
     }
     let kind = host::agent::kind(&agent.kind)
         .ok_or_else(|| LaunchError::Unfit(format!("there is no kind `{}`", agent.kind)))?;
-    let wish = Wish::of(run).map_err(LaunchError::of)?;
+    let wish = RunOptions::of(run).map_err(LaunchError::of)?;
     let directory = work_directory(engine, agent, &wish)?;
     let folder = folder_of(engine, agent);
     let brief = brief(
@@ -161,7 +161,9 @@ pub(crate) fn launch(
 /// The conversation of an agent that was started, had the server time to note it down.
 pub(crate) fn conversation(
     engine: &Crew,
-    (agent, run, wish): (&Agent, &Run, &Wish),
+    agent: &Agent,
+    run: &Run,
+    wish: &RunOptions,
     kind: &'static dyn Kind,
 ) -> Result<Box<dyn Conversation>, LaunchError> {
     let settings = engine.settings();
@@ -196,7 +198,7 @@ struct Parts<'a> {
     unknown_servers: UnknownServers,
     agent: &'a Agent,
     run: &'a Run,
-    wish: &'a Wish,
+    wish: &'a RunOptions,
     role: Option<&'a Role>,
     kind: &'static dyn Kind,
 }
@@ -214,7 +216,7 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
         (Some(_), Some(next)) => next.clone(),
         (Some(_), None) if run.ran_ms > 0 => GO_ON.to_owned(),
         (Some(_), None) => run.prompt.clone(),
-        (None, _) => prompt(engine, settings, (agent, run, wish), (system, kind))?,
+        (None, _) => prompt(engine, settings, agent, run, wish, system, kind)?,
     };
     let OwnTools { allowed: tools, denied, others: asks } =
         settings.own_tools_of(agent, wish.tools.as_deref());
@@ -313,8 +315,11 @@ fn is_mounted(caller: &Caller, toolset: &str) -> bool {
 fn prompt(
     engine: &Crew,
     settings: &Settings,
-    (agent, run, wish): (&Agent, &Run, &Wish),
-    (system, kind): (Option<&str>, &dyn Kind),
+    agent: &Agent,
+    run: &Run,
+    wish: &RunOptions,
+    system: Option<&str>,
+    kind: &dyn Kind,
 ) -> Result<String, ToolError> {
     let supports = kind.supports();
     let caller = Caller { agent: Some(agent.clone()), by_operator: false };
@@ -362,7 +367,7 @@ fn prompt(
 struct Bounds<'a> {
     agent: &'a Agent,
     run: &'a Run,
-    wish: &'a Wish,
+    wish: &'a RunOptions,
     grant: &'a StartGrant,
     now: Timestamp,
 }

@@ -1,46 +1,79 @@
 //! The operator's actions on agents: starts them with every option,
 //! types to them, reads their output.
 
-use host::run::{OutputLine, Position, RunFolder, Variables};
+use host::run::{OutputLine, Position, RunFolder, Stream, Variables};
 use model::AgentId;
 use serde_json::json;
 use tokio::sync::oneshot;
+use wire::agents::OutputPlace;
+use wire::runs::{AgentOutput, AgentOutputLine, OutputStream};
 
 use super::draft::{self, Drafted};
 use super::environment;
 use super::keeper::Order;
+use super::options::{Draft, StartedBy};
 use super::output_folders::{OutputFolders, OutputPart, Writing};
-use super::wish::{Draft, StartedBy};
 use crate::call::cx::{Caller, WriteCx, find_agent, fresh};
 use crate::core::error::ToolError;
 use crate::core::machine::folder_of;
 use crate::crew::mcp_servers::McpChooser;
 use crate::crew::service::Crew;
 
-/// Part of an agent's output.
+/// Request for a part of an agent's output.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct OutputWish {
+pub struct OutputRequest {
     /// Of which attempt; the present one where absent
     pub attempt: Option<u32>,
     /// From where
-    pub from: Position,
+    pub from: OutputPlace,
     /// About so many bytes
     pub bytes: usize,
 }
 
-/// A part of an agent's output.
+/// A part of an agent's output, as its run folder has it.
 #[derive(Debug, Clone)]
-pub struct OutputPage {
+pub(crate) struct OutputPage {
     /// The lines
-    pub lines: Vec<OutputLine>,
-    /// Where the next part begins
-    pub next: Position,
-    /// Of which attempt
-    pub attempt: u32,
+    pub(crate) lines: Vec<OutputLine>,
+    /// Start of the next part
+    pub(crate) next: Position,
+    /// Number of the attempt
+    pub(crate) attempt: u32,
     /// True if the output is complete
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// True if the set-up of its worktree printed these lines
-    pub is_setup: bool,
+    pub(crate) is_setup: bool,
+}
+
+/// A position in the output, as clients name it.
+pub(crate) const fn output_place(place: Position) -> OutputPlace {
+    OutputPlace { segment: place.segment, offset: place.offset }
+}
+
+/// A position in the output that a client named.
+pub(crate) const fn position(place: OutputPlace) -> Position {
+    Position { segment: place.segment, offset: place.offset }
+}
+
+impl From<OutputPage> for AgentOutput {
+    fn from(page: OutputPage) -> Self {
+        let line = |line: OutputLine| AgentOutputLine {
+            at: line.at,
+            stream: match line.stream {
+                Stream::Out => OutputStream::Out,
+                Stream::Err => OutputStream::Err,
+                Stream::In => OutputStream::In,
+            },
+            text: line.text,
+            cut: line.cut,
+        };
+        Self {
+            lines: page.lines.into_iter().map(line).collect(),
+            next: output_place(page.next),
+            attempt: page.attempt,
+            complete: page.complete,
+        }
+    }
 }
 
 impl Crew {
@@ -121,7 +154,17 @@ impl Crew {
     }
 
     /// A part of an agent's output.
-    pub async fn output(&self, id: AgentId, wish: OutputWish) -> Result<OutputPage, ToolError> {
+    pub async fn output(&self, id: AgentId, wish: OutputRequest) -> Result<AgentOutput, ToolError> {
+        Ok(self.output_page(id, wish).await?.into())
+    }
+
+    /// A part of an agent's output, as its run folder has it.
+    pub(crate) async fn output_page(
+        &self,
+        id: AgentId,
+        wish: OutputRequest,
+    ) -> Result<OutputPage, ToolError> {
+        let from = position(wish.from);
         let agent = self.store.read(|tx| find_agent(tx, id))?;
         let attempt = wish.attempt.unwrap_or(agent.attempt);
         let folder =
@@ -129,7 +172,7 @@ impl Crew {
         let over = agent.ended_at().is_some() || attempt < agent.attempt;
         let read = tokio::task::spawn_blocking(move || {
             let writing = if over { Writing::IsOver } else { Writing::GoesOn };
-            OutputFolders::of(folder, attempt).read(wish.from, wish.bytes, writing)
+            OutputFolders::of(folder, attempt).read(from, wish.bytes, writing)
         });
         let OutputPart { lines, next, is_setup } =
             read.await.map_err(ToolError::internal)?.map_err(ToolError::internal)?;

@@ -1,4 +1,4 @@
-//! Ends agents that somebody else runs when their time is up. The others have a supervisor that does so.
+//! Ends enlisted agents when their time is up. Supervisors end the others.
 
 use model::agent::Outcome;
 use model::{AgentId, Timestamp};

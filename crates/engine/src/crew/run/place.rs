@@ -8,7 +8,7 @@ use model::{AgentId, TaskRef, Timestamp};
 use store::{Agent, Tx};
 
 use super::environment::StartGrant;
-use super::wish::{Claims, Wish};
+use super::options::{Claims, RunOptions};
 use crate::call::cx::find_agent;
 use crate::call::identity::hash_token;
 use crate::core::error::ToolError;
@@ -47,7 +47,7 @@ pub(crate) fn begin(
     let deadline = deadline(tx, &agent, run.ran_ms, now)?;
     tx.run_begin(agent.id, deadline, now)?;
     // One whose wish cannot be read ends with that when it is started.
-    if Wish::of(&run).is_ok_and(|wish| wish.claims == Claims::Task) {
+    if RunOptions::of(&run).is_ok_and(|wish| wish.claims == Claims::Task) {
         claim(tx, &agent, now)?;
     }
     transition::advance(tx, &mut agent, AgentEvent::Dispatched, now)?;

@@ -16,7 +16,7 @@ use crate::core::machine::folder_of;
 use crate::crew::transition;
 
 /// Result of comparing an agent's record with its run folder.
-enum Found {
+enum ReconciledAgent {
     /// Nothing of it runs, and nothing is to be done
     Waiting,
     /// It was to be started and never was
@@ -31,9 +31,9 @@ pub(crate) async fn reconcile(engine: &Core) -> Result<Vec<(Agent, Run)>, ToolEr
     let mut again = Vec::new();
     for agent in engine.store.read(|tx| tx.agents_run())? {
         match look(engine, agent.id).await? {
-            Found::Waiting => {}
-            Found::NeverStarted => again.push(agent.id),
-            Found::Kept(found) => kept.push(*found),
+            ReconciledAgent::Waiting => {}
+            ReconciledAgent::NeverStarted => again.push(agent.id),
+            ReconciledAgent::Kept(found) => kept.push(*found),
         }
     }
     let now = engine.now();
@@ -47,9 +47,9 @@ pub(crate) async fn reconcile(engine: &Core) -> Result<Vec<(Agent, Run)>, ToolEr
 /// Finds whether a single agent is to be kept. One that was never started is put back into the queue.
 pub(crate) async fn take_up(engine: &Core, id: AgentId) -> Result<Option<(Agent, Run)>, ToolError> {
     match look(engine, id).await? {
-        Found::Waiting => Ok(None),
-        Found::Kept(found) => Ok(Some(*found)),
-        Found::NeverStarted => {
+        ReconciledAgent::Waiting => Ok(None),
+        ReconciledAgent::Kept(found) => Ok(Some(*found)),
+        ReconciledAgent::NeverStarted => {
             let now = engine.now();
             engine.store.write(move |tx| requeue(tx, id, now)).await?;
             Ok(None)
@@ -58,18 +58,18 @@ pub(crate) async fn take_up(engine: &Core, id: AgentId) -> Result<Option<(Agent,
 }
 
 /// Compares the record of an agent with its run folder.
-async fn look(engine: &Core, id: AgentId) -> Result<Found, ToolError> {
+async fn look(engine: &Core, id: AgentId) -> Result<ReconciledAgent, ToolError> {
     let (agent, run) =
         engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?)))?;
     let Some(agent) = agent.filter(|agent| agent.ended_at().is_none()) else {
-        return Ok(Found::Waiting);
+        return Ok(ReconciledAgent::Waiting);
     };
     if matches!(agent.state, AgentState::Queued | AgentState::Limited { .. }) {
-        return Ok(Found::Waiting);
+        return Ok(ReconciledAgent::Waiting);
     }
     // Its process has ended, and it waits for a review.
     if run.as_ref().is_some_and(|run| run.parked_at.is_some()) {
-        return Ok(Found::Waiting);
+        return Ok(ReconciledAgent::Waiting);
     }
     let folder = folder_of(engine, &agent);
     let looked = engine.outside(move |_| {
@@ -83,10 +83,10 @@ async fn look(engine: &Core, id: AgentId) -> Result<Found, ToolError> {
     let (standing, never) = looked.await?;
     if never {
         tracing::info!(%id, "agent was never started; queued again");
-        return Ok(Found::NeverStarted);
+        return Ok(ReconciledAgent::NeverStarted);
     }
     tracing::info!(%id, ?standing, "agent re-adopted");
-    Ok(run.map_or(Found::Waiting, |run| Found::Kept(Box::new((agent, run)))))
+    Ok(run.map_or(ReconciledAgent::Waiting, |run| ReconciledAgent::Kept(Box::new((agent, run)))))
 }
 
 /// Puts an agent back into the queue. Its next attempt has a number and a folder of its own.

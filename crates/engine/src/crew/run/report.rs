@@ -14,14 +14,14 @@ use store::{
 };
 use wire::event::{AgentWarned, EventData};
 
+use super::options::{OnCap, RunOptions};
 use super::stop::stop_tree;
-use super::wish::{OnCap, Wish};
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 
 /// Observations since the last report.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct UsageReport {
     /// Position and identity
     pub(crate) report: RunReport,
     /// Tokens used
@@ -36,7 +36,7 @@ pub(crate) struct Seen {
     pub(crate) warnings: Vec<String>,
 }
 
-impl Seen {
+impl UsageReport {
     /// True if there is anything that must not be lost.
     pub(crate) fn matters(&self) -> bool {
         self.tokens != Tokens::default()
@@ -52,8 +52,9 @@ impl Seen {
 pub(crate) fn report(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (id, attempt): (AgentId, u32),
-    seen: &Seen,
+    id: AgentId,
+    attempt: u32,
+    seen: &UsageReport,
     now: Timestamp,
 ) -> Result<bool, ToolError> {
     if !tx.run_report(id, attempt, &seen.report)? {
@@ -90,7 +91,7 @@ fn charge(
     tx: &mut Tx<'_>,
     settings: &Settings,
     agent: &Agent,
-    seen: &Seen,
+    seen: &UsageReport,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     tx.run_use(agent.id, seen.tokens, seen.cost)?;
@@ -114,7 +115,8 @@ fn charge_one(
     let Some(cap) = reached(&budget) else { return Ok(()) };
     let run = tx.run_get(agent.id)?;
     // Where it cannot be read, the cap holds.
-    let on_cap = run.and_then(|run| Wish::of(&run).ok()).map_or(OnCap::Stop, |wish| wish.on_cap);
+    let on_cap =
+        run.and_then(|run| RunOptions::of(&run).ok()).map_or(OnCap::Stop, |wish| wish.on_cap);
     match on_cap {
         OnCap::Stop => over(tx, settings, agent.id, &cap, now),
         OnCap::Warn if budget.warned => Ok(()),

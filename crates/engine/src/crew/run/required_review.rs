@@ -4,7 +4,7 @@ use model::review::ReviewRequired;
 use model::session::DEFAULT_SESSION;
 use store::{Agent, Tx, Worktree};
 
-use super::wish::{StartedBy, Wish};
+use super::options::{RunOptions, StartedBy};
 use crate::call::cx::task_of;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
@@ -25,7 +25,7 @@ pub(crate) fn required_review(
     if task.epic.is_some() || in_loop {
         return Ok(ReviewRequired::Never);
     }
-    let wish = Wish::of(&run)?;
+    let wish = RunOptions::of(&run)?;
     let role = settings.role_of(&agent.role).and_then(|role| role.review_required);
     if let Some(required) = wish.review.or(role) {
         return Ok(required);

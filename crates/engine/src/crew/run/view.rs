@@ -1,4 +1,4 @@
-//! A run as others see it: how it stands, what came of it, what it cost.
+//! Status of a run: its state, its result and its cost.
 
 use model::agent::{AgentState, AgentStateName, AwaitStatus};
 use model::money::Usd;
@@ -21,7 +21,7 @@ impl From<AgentResult> for AgentResultView {
 
 /// An agent and its run at one moment.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct AgentSnapshot {
     /// The agent
     pub(crate) agent: Agent,
     /// Its run; one that somebody else runs has none
@@ -30,7 +30,7 @@ pub(crate) struct Standing {
     result: Option<AgentResult>,
 }
 
-impl Standing {
+impl AgentSnapshot {
     /// Status of an agent.
     pub(crate) fn of(tx: &Tx<'_>, id: AgentId) -> Result<Self, ToolError> {
         Self::new(find_agent(tx, id)?, tx.run_get(id)?)
@@ -91,7 +91,7 @@ impl Standing {
     /// The model that answers it, or that it was asked for.
     pub(crate) fn model(&self) -> Option<String> {
         let run = self.run.as_ref()?;
-        run.model.clone().or_else(|| super::wish::Wish::shown(&run.wish).model)
+        run.model.clone().or_else(|| super::options::RunOptions::shown(&run.wish).model)
     }
 }
 
@@ -119,8 +119,8 @@ pub(crate) fn within_reach(
     settings: &Settings,
     caller: &Caller,
     id: AgentId,
-) -> Result<Standing, ToolError> {
-    let standing = Standing::of(tx, id)?;
+) -> Result<AgentSnapshot, ToolError> {
+    let standing = AgentSnapshot::of(tx, id)?;
     if is_within_reach(tx, settings, caller, id)? {
         return Ok(standing);
     }

@@ -67,7 +67,7 @@ pub(crate) fn changed(
         complete(tx, pull, &agent, now)?;
         clear(tx, pull, &agent, now)?;
     }
-    write_to(tx, pull, (&agent, state), now)?;
+    write_to(tx, pull, &agent, state, now)?;
     Ok(true)
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn changed(
 fn complete_epic(tx: &mut Tx<'_>, epic: EpicId, now: Timestamp) -> Result<(), ToolError> {
     let Some(epic) = tx.epic_get(epic)? else { return Ok(()) };
     match epic.state.go(EpicState::Completed) {
-        Ok(to) => advance(tx, &epic, to, (None, now)),
+        Ok(to) => advance(tx, &epic, to, None, now),
         Err(_) => Ok(()),
     }
 }
@@ -122,7 +122,8 @@ fn clear(
 fn write_to(
     tx: &mut Tx<'_>,
     pull: &PullRequest,
-    (agent, state): (&Agent, PullState),
+    agent: &Agent,
+    state: PullState,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let (what, next) = match state {
@@ -196,10 +197,10 @@ impl Delivery {
 
 /// Asks now and then what became of the pull requests that are open.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Poll(Arc<Mutex<Standing>>);
+pub(crate) struct Poll(Arc<Mutex<PullStatus>>);
 
 #[derive(Debug, Default)]
-struct Standing {
+struct PullStatus {
     is_asking: bool,
     /// When to ask again; at once where nobody has asked yet
     due: Option<Timestamp>,
@@ -240,7 +241,7 @@ impl Poll {
         Ok(None)
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
+    fn standing(&self) -> MutexGuard<'_, PullStatus> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,7 +13,7 @@ use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::crew::run::stop;
 use crate::delivery::ended;
-use crate::delivery::outbox::merge::{MergeWish, lane_to};
+use crate::delivery::outbox::merge::{MergeJob, lane_to};
 use crate::delivery::outbox::{self, NewJob};
 use crate::delivery::service::Delivery;
 use crate::mail::letter::{self, Letter, Word};
@@ -24,7 +24,7 @@ pub(crate) const NOBODY_WORKS: &str =
     "No agent works on it now, so it is pending; the next agent continues from its branch.";
 
 /// The errands about merges that are not over.
-fn open(tx: &Tx<'_>) -> Result<Vec<(OutboxJobId, MergeWish)>, ToolError> {
+fn open(tx: &Tx<'_>) -> Result<Vec<(OutboxJobId, MergeJob)>, ToolError> {
     let open =
         tx.outbox_jobs_open()?.into_iter().filter(|errand| errand.kind == OutboxJobKind::Merge);
     open.map(|one| Ok((one.id, outbox::decode_wish(&one)?))).collect()
@@ -36,16 +36,16 @@ pub(crate) fn pinned_by(
     task: TaskId,
 ) -> Result<Option<(OutboxJobId, MergeId, OutboxJobId)>, ToolError> {
     Ok(open(tx)?.into_iter().find_map(|(id, wish)| match wish {
-        MergeWish::Pin { merge, task: of, errand, .. } if of == task => Some((id, merge, errand)),
-        MergeWish::Pin { .. } | MergeWish::Merge { .. } => None,
+        MergeJob::Pin { merge, task: of, errand, .. } if of == task => Some((id, merge, errand)),
+        MergeJob::Pin { .. } | MergeJob::Merge { .. } => None,
     }))
 }
 
 /// The errand that is to do a merge.
 pub(crate) fn errand_of(tx: &Tx<'_>, merge: MergeId) -> Result<Option<OutboxJobId>, ToolError> {
     Ok(open(tx)?.into_iter().find_map(|(id, wish)| match wish {
-        MergeWish::Merge { merge: of } if of == merge => Some(id),
-        MergeWish::Pin { .. } | MergeWish::Merge { .. } => None,
+        MergeJob::Merge { merge: of } if of == merge => Some(id),
+        MergeJob::Pin { .. } | MergeJob::Merge { .. } => None,
     }))
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn requeue(
 ) -> Result<OutboxJobId, ToolError> {
     tx.merge_set(merge.id, MergeState::Queued, MergeChange::default(), now)?;
     let errand = fresh(OutboxJobId::from_bits)?;
-    line_up(tx, merge, (errand, caller), now)?;
+    line_up(tx, merge, errand, caller, now)?;
     Ok(errand)
 }
 
@@ -66,7 +66,8 @@ pub(crate) fn requeue(
 pub(crate) fn line_up(
     tx: &mut Tx<'_>,
     merge: &Merge,
-    (errand, caller): (OutboxJobId, Option<AgentId>),
+    errand: OutboxJobId,
+    caller: Option<AgentId>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let data = EventData::MergeQueued(MergeQueued {
@@ -76,7 +77,7 @@ pub(crate) fn line_up(
         commit: merge.commit.clone(),
     });
     tx.event_append(now, &EventDraft { agent: caller, task: Some(merge.task), data })?;
-    let wish = MergeWish::Merge { merge: merge.id };
+    let wish = MergeJob::Merge { merge: merge.id };
     let (kind, lane) = (OutboxJobKind::Merge, lane_to(&merge.target));
     let sending = NewJob { kind, lane, agent: merge.agent, caller, wish: &wish };
     outbox::send_as(tx, errand, sending, now)
@@ -86,7 +87,8 @@ pub(crate) fn line_up(
 pub(crate) fn tell(
     tx: &mut Tx<'_>,
     merge: &Merge,
-    (state, change): (MergeState, MergeChange<'_>),
+    state: MergeState,
+    change: MergeChange<'_>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     tx.merge_set(merge.id, state, change, now)?;
@@ -122,7 +124,7 @@ pub(crate) fn take_out(
     }
     // Its errand finds it like this, and ends.
     let change = MergeChange { reason: Some(reason), ..MergeChange::default() };
-    tell(tx, &merge, (MergeState::SentBack, change), now)
+    tell(tx, &merge, MergeState::SentBack, change, now)
 }
 
 /// Completes a task from wherever it stands, through the steps between.
@@ -163,7 +165,8 @@ pub(crate) fn hold_back(
 /// Writes to the one who does a task; where nobody does, to the supervisor of its epic, else to the human.
 pub(crate) fn write_to(
     tx: &mut Tx<'_>,
-    (task, worker): (&Task, Option<&Agent>),
+    task: &Task,
+    worker: Option<&Agent>,
     from: Sender,
     word: Word,
     now: Timestamp,
@@ -190,8 +193,10 @@ pub(crate) fn write_to(
 pub(crate) fn retire(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (worker, task): (Option<&Agent>, &Task),
-    (stopped, branch): (&StopRequest, Option<&str>),
+    worker: Option<&Agent>,
+    task: &Task,
+    stopped: &StopRequest,
+    branch: Option<&str>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let does_only_this = |agent: &Agent| {

@@ -16,7 +16,9 @@ const MOST_COMMITS: usize = 1000;
 
 fn review_desk_task(
     engine: &Core,
-    (task, handed, branch): (ReviewedTask, Handed, Option<Branch>),
+    task: ReviewedTask,
+    handed: &Handed,
+    branch: Option<Branch>,
 ) -> Result<ReviewDeskTask, ToolError> {
     let settings = engine.settings();
     engine.store.read(|tx| {
@@ -58,7 +60,9 @@ impl Delivery {
         let waiting = self.store.read(|tx| look_at(tx, scope))?;
         self.outside(move |engine| {
             let Looked { tasks, queue, next_cursor } = waiting.look(engine)?;
-            let tasks = tasks.into_iter().map(|task| review_desk_task(engine, task));
+            let tasks = tasks
+                .into_iter()
+                .map(|(task, handed, branch)| review_desk_task(engine, task, &handed, branch));
             let tasks = tasks.collect::<Result<_, ToolError>>()?;
             Ok::<_, ToolError>(ReviewDesk { tasks, queue, next_cursor })
         })

@@ -98,7 +98,7 @@ fn merged(repo: &Repo, branch: &Branch) -> Result<String, GitError> {
 }
 
 /// The files that a branch changes, without feedback.
-pub(super) fn files(repo: &Repo, (from, to): (&str, &str)) -> Result<BTreeSet<String>, GitError> {
+pub(super) fn files(repo: &Repo, from: &str, to: &str) -> Result<BTreeSet<String>, GitError> {
     let files = repo.changed_files(from, to)?;
     Ok(files.into_iter().filter(|file| file != FEEDBACK_FILE).collect())
 }

@@ -17,9 +17,9 @@ use crate::delivery::service::Delivery;
 /// Number of last lines shown.
 const LINES: usize = 12;
 /// Maximum length of a shown line.
-const LONGEST: usize = 400;
+const MAX_LINE_CHARS: usize = 400;
 /// Bytes read for them.
-const PORTION: usize = 256 * 1024;
+const MAX_TAIL_BYTES: usize = 256 * 1024;
 
 impl Delivery {
     /// One merge, and the progress of its check. Blocks.
@@ -62,14 +62,18 @@ impl Delivery {
 /// The last lines of what a run said.
 fn last_lines(folder: &RunFolder) -> Result<Vec<String>, host::files::FileError> {
     let Some(stretch) = folder.tail(None, LINES)? else { return Ok(Vec::new()) };
-    let lines = folder.output(stretch.from).next(PORTION)?.into_iter();
+    let lines = folder.output(stretch.from).next(MAX_TAIL_BYTES)?.into_iter();
     let said = lines.filter(|line| line.stream != Stream::In);
     let mut redactor = LineRedactor::default();
     let shown = said.map(|line| {
         // A private key may have begun before the first of these lines.
         let is_key = is_key_line(&line.text);
         let clean = redactor.line(line.text);
-        if is_key { REDACTION_MARK.to_owned() } else { clean.chars().take(LONGEST).collect() }
+        if is_key {
+            REDACTION_MARK.to_owned()
+        } else {
+            clean.chars().take(MAX_LINE_CHARS).collect()
+        }
     });
     let shown: Vec<String> = shown.collect();
     Ok(shown.into_iter().rev().take(LINES).rev().collect())

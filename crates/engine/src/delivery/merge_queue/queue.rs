@@ -14,7 +14,7 @@ use wire::paging::PageCursor;
 use wire::tasks::TaskView;
 
 use super::forecast::{self, Branch};
-use super::{Found, Handed};
+use super::{BranchHead, Handed};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::scope::ListScope;
@@ -147,7 +147,7 @@ fn approved(repo: &Repo, queue: &[(Merge, MergeView)], known: &[Branch]) -> Vec<
         let Some(target_head) = repo.resolve(&format!("refs/heads/{}", merge.target))? else {
             return Ok(None);
         };
-        let files = forecast::files(repo, (&target_head, &merge.commit))?;
+        let files = forecast::files(repo, &target_head, &merge.commit)?;
         Ok(Some(Branch {
             task: merge.task,
             slug: slug.to_owned(),
@@ -197,7 +197,7 @@ fn look_at_branch(
     handed: &Handed,
 ) -> Result<Option<Branch>, ToolError> {
     let Some(found) = handed.find(engine, repo)? else { return Ok(None) };
-    let Found { branch, head, target, target_head } = found;
+    let BranchHead { branch, head, target, target_head } = found;
     reviewed.branch = Some(branch);
     reviewed.commit = Some(head.clone());
     reviewed.target = Some(target.clone());
@@ -216,7 +216,7 @@ fn look_at_branch(
     reviewed.deletions = diff.files.iter().filter_map(|file| file.removed).sum();
     reviewed.conflicts = forecast::trial(repo, &target_head, &head)?;
     reviewed.merges_cleanly = Some(reviewed.conflicts.is_empty());
-    let files = forecast::files(repo, (&target_head, &head))?;
+    let files = forecast::files(repo, &target_head, &head)?;
     let (task, slug) = (handed.task.id, handed.task.slug.clone());
     Ok(Some(Branch { task, slug, commit: head, target, target_head, files }))
 }

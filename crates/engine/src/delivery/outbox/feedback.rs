@@ -10,7 +10,7 @@ use store::{Feedback, OutboxJob, Review, Tx};
 use tokio_util::sync::CancellationToken;
 use wire::event::{EventData, ReviewFeedback};
 
-use super::pull::PullWish;
+use super::pull::PullJob;
 use super::{Ending, JobError, NewJob, Point, lane_of, note, notes_of, wish_of};
 use crate::call::cx::{find_agent, task_of};
 use crate::core::error::ToolError;
@@ -28,7 +28,7 @@ const PATIENCE_MS: i64 = 30_000;
 
 /// Parameters of a feedback job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct FeedbackWish {
+pub(crate) struct FeedbackJob {
     /// Its id
     pub(crate) id: FeedbackId,
     /// Author
@@ -84,7 +84,7 @@ pub(super) async fn run(
     errand: &OutboxJob,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
-    let wish: FeedbackWish = wish_of(errand)?;
+    let wish: FeedbackJob = wish_of(errand)?;
     engine.point(Point::FeedbackAsked);
     let coder = engine.store.read(|tx| tx.agent_get(wish.coder)).map_err(ToolError::from)?;
     let is_over = coder.is_none_or(|coder| coder.ended_at().is_some());
@@ -116,9 +116,7 @@ pub(super) async fn run(
             tracing::debug!(coder = %wish.coder, why, "feedback not merged yet; retrying");
             Err(JobError::Until(engine.now().after_millis(PATIENCE_MS)))
         }
-        landed => {
-            Ok(Box::new(move |tx, now| record(tx, &settings, (&wish, &review), &landed, now)))
-        }
+        landed => Ok(Box::new(move |tx, now| record(tx, &settings, &wish, &review, &landed, now))),
     }
 }
 
@@ -127,7 +125,7 @@ pub(super) async fn run(
 async fn approve(
     engine: &Core,
     errand: &OutboxJob,
-    wish: FeedbackWish,
+    wish: FeedbackJob,
     review: Review,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
@@ -170,7 +168,7 @@ async fn approve(
 }
 
 /// The pull request of approved work: the task's title, and the reviewer's words.
-fn pull_of(engine: &Core, wish: &FeedbackWish, review: &Review) -> Result<PullWish, ToolError> {
+fn pull_of(engine: &Core, wish: &FeedbackJob, review: &Review) -> Result<PullJob, ToolError> {
     let task = engine.store.read(|tx| {
         let coder = find_agent(tx, wish.coder)?;
         Ok::<_, ToolError>(task_of(tx, coder.task)?)
@@ -180,7 +178,7 @@ fn pull_of(engine: &Core, wish: &FeedbackWish, review: &Review) -> Result<PullWi
     let about = task.and_then(|task| task.description).map(|text| format!("{text}\n\n"));
     let about: String = about.unwrap_or_default().chars().take(20_000).collect();
     let said = wish.body.trim_end();
-    Ok(PullWish {
+    Ok(PullJob {
         agent: Some(wish.coder),
         epic: None,
         branch: Some(review.branch.clone()),
@@ -193,7 +191,7 @@ fn pull_of(engine: &Core, wish: &FeedbackWish, review: &Review) -> Result<PullWi
 
 /// Records words of a reviewer that has ended and that could not be brought otherwise, so that they are not lost.
 pub(super) async fn undo(engine: &Core, errand: &OutboxJob) -> Result<(), ToolError> {
-    let Ok(wish) = wish_of::<FeedbackWish>(errand) else { return Ok(()) };
+    let Ok(wish) = wish_of::<FeedbackJob>(errand) else { return Ok(()) };
     let (settings, clock) = (engine.settings(), engine.clone());
     engine
         .store
@@ -211,7 +209,7 @@ pub(super) async fn undo(engine: &Core, errand: &OutboxJob) -> Result<(), ToolEr
 /// Makes the commits of the feedback without touching anybody's files.
 fn plan(
     engine: &Core,
-    wish: &FeedbackWish,
+    wish: &FeedbackJob,
     review: &Review,
     notes: Notes,
 ) -> Result<Landing, JobError> {
@@ -236,13 +234,13 @@ fn plan(
     let about = format!("{said}{} ({})", wish.reviewer, wish.kind);
     let said =
         repo.commit_file(&review.commit, FEEDBACK_FILE, Some(text.as_bytes()), &about, &who)?;
-    let tree = merged_tree(&repo, (&head, &said), text.as_bytes())?;
+    let tree = merged_tree(&repo, &head, &said, text.as_bytes())?;
     let about = format!("{merged}{} into {}", wish.reviewer, review.branch);
     Ok(Landing::Ready(repo.commit_merge(&tree, &[&head, &said], &about, &who)?))
 }
 
 /// The coder's tree with the feedback in it, whatever the coder did to earlier feedback.
-fn merged_tree(repo: &Repo, (ours, theirs): (&str, &str), text: &[u8]) -> Result<String, GitError> {
+fn merged_tree(repo: &Repo, ours: &str, theirs: &str, text: &[u8]) -> Result<String, GitError> {
     match repo.merge_trees(ours, theirs)? {
         MergeOutcome::Clean { tree } => Ok(tree),
         MergeOutcome::Conflicts(_) | MergeOutcome::Unrelated => {
@@ -268,7 +266,7 @@ fn hindrance(state: &TreeState) -> Option<String> {
 }
 
 /// Moves the coder's branch and files to the merge.
-fn land(engine: &Core, wish: &FeedbackWish, merge: String) -> Result<Landing, JobError> {
+fn land(engine: &Core, wish: &FeedbackJob, merge: String) -> Result<Landing, JobError> {
     let Work { dir, .. } = work_of(engine, wish.coder)?;
     match engine.repo(&dir)?.fast_forward(&dir, &merge) {
         Ok(()) => Ok(Landing::At(merge)),
@@ -280,7 +278,7 @@ fn land(engine: &Core, wish: &FeedbackWish, merge: String) -> Result<Landing, Jo
 }
 
 /// The file that the coder reads.
-fn file(wish: &FeedbackWish, iteration: u32) -> String {
+fn file(wish: &FeedbackJob, iteration: u32) -> String {
     let priority =
         wish.priority.map(|priority| format!("- Priority: {priority}\n")).unwrap_or_default();
     let items: Vec<String> = wish.items.iter().map(|item| format!("- [ ] {item}\n")).collect();
@@ -300,7 +298,8 @@ fn file(wish: &FeedbackWish, iteration: u32) -> String {
 fn record(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (wish, review): (&FeedbackWish, &Review),
+    wish: &FeedbackJob,
+    review: &Review,
     landed: &Landing,
     now: Timestamp,
 ) -> Result<Value, ToolError> {
@@ -329,7 +328,7 @@ fn record(
     reviews::close(tx, settings, review, &closing, now)?;
     if let Landing::NotNow(_) = landed {
         let (lane, agent) = (lane_of(wish.coder), Some(wish.coder));
-        let wish = FeedbackWish { told: true, ..wish.clone() };
+        let wish = FeedbackJob { told: true, ..wish.clone() };
         let caller = Some(wish.reviewer);
         let sending = NewJob { kind: OutboxJobKind::Feedback, lane, agent, caller, wish: &wish };
         let merging = outbox::send(tx, sending, now)?;
@@ -338,7 +337,7 @@ fn record(
     Ok(answer)
 }
 
-fn answer(wish: &FeedbackWish, commit: Option<&str>) -> Value {
+fn answer(wish: &FeedbackJob, commit: Option<&str>) -> Value {
     json!({
         "feedback_id": wish.id, "git_commit_hash": commit, "target_instance_id": wish.coder,
         "cleanup_status": "terminating",
@@ -349,7 +348,7 @@ fn answer(wish: &FeedbackWish, commit: Option<&str>) -> Value {
 /// Records what the reviewer said, unless its review is over.
 fn said(
     tx: &mut Tx<'_>,
-    wish: &FeedbackWish,
+    wish: &FeedbackJob,
     review: &Review,
     commit: Option<String>,
     now: Timestamp,
@@ -379,7 +378,7 @@ fn said(
     tell(tx, wish.coder, data, now)
 }
 
-fn word(wish: &FeedbackWish, review: &Review, landed: &Landing) -> Word {
+fn word(wish: &FeedbackJob, review: &Review, landed: &Landing) -> Word {
     let way = match landed {
         Landing::At(commit) | Landing::Ready(commit) => {
             format!("It is in your worktree as `{FEEDBACK_FILE}` (commit {commit}).")

@@ -25,7 +25,7 @@ use crate::delivery::worktree_setup::work_of;
 /// The lane of all issues: GitHub wants to be asked for one after the other.
 pub(crate) const LANE: &str = "issues";
 /// Maximum per call.
-pub(crate) const MOST: usize = 50;
+pub(crate) const MAX_ISSUES: usize = 50;
 /// As long as GitHub allows.
 pub(crate) const TITLE: usize = 256;
 /// Almost as long as GitHub allows: the marker stands in the text too.
@@ -41,18 +41,18 @@ const LOOK_BACK_SECONDS: i64 = 24 * 3600;
 
 /// Parameters of an issues job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct IssuesWish {
+pub(crate) struct IssuesJob {
     /// Requesting agent; `None` for the operator
     pub(crate) caller: Option<AgentId>,
     /// Issues, if given directly
-    pub(crate) issues: Vec<IssueWish>,
+    pub(crate) issues: Vec<IssueDraft>,
     /// Where they stand, where they are in a plan
     pub(crate) document: Option<String>,
 }
 
 /// An issue to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct IssueWish {
+pub(crate) struct IssueDraft {
     /// Title
     pub(crate) title: String,
     /// Decoded body
@@ -81,7 +81,7 @@ struct Behalf {
 
 /// Opens those that are not there yet.
 pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: IssuesWish = wish_of(errand)?;
+    let wish: IssuesJob = wish_of(errand)?;
     engine.point(Point::IssuesAsked);
     let issues = wanted(engine, errand, &wish).await?;
     let project = engine.options.project.clone();
@@ -94,7 +94,7 @@ pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, Job
     let behalf = engine.store.read(|tx| behalf(tx, engine, &wish, errand.created_at))?;
     let mut created: Vec<Created> = Vec::new();
     for issue in issues {
-        let one = open_one(engine, (&github, &repository), (&wish, &behalf), issue).await;
+        let one = open_one(engine, &github, &repository, &wish, &behalf, issue).await;
         created.push(one.map_err(|setback| so_far(setback, &created))?);
     }
     Ok(Box::new(move |_, _| Ok(json!({ "issues": created }))))
@@ -119,8 +119,8 @@ fn so_far(setback: JobError, created: &[Created]) -> JobError {
 async fn wanted(
     engine: &Core,
     errand: &OutboxJob,
-    wish: &IssuesWish,
-) -> Result<Vec<IssueWish>, JobError> {
+    wish: &IssuesJob,
+) -> Result<Vec<IssueDraft>, JobError> {
     let Some(document) = wish.document.clone() else { return Ok(wish.issues.clone()) };
     if let Some(kept) = notes_of(errand)? {
         return Ok(kept);
@@ -136,7 +136,7 @@ fn read(
     engine: &Core,
     caller: Option<AgentId>,
     document: &str,
-) -> Result<Vec<IssueWish>, ToolError> {
+) -> Result<Vec<IssueDraft>, ToolError> {
     let refused =
         |why: &str| ToolError::invalid(format!("`{document}`: {why}")).detail("field", "document");
     let path = Path::new(document);
@@ -154,9 +154,9 @@ fn read(
         return Err(refused(&format!("it has {} bytes; the limit is {DOCUMENT}", found.size)));
     }
     let text = String::from_utf8(found.bytes).map_err(|_| refused("it is not text in UTF-8"))?;
-    let issues: Vec<IssueWish> = planned_issues(&text)
+    let issues: Vec<IssueDraft> = planned_issues(&text)
         .into_iter()
-        .map(|issue| IssueWish {
+        .map(|issue| IssueDraft {
             title: redact(issue.title),
             body: redact(issue.body),
             labels: issue.labels,
@@ -168,8 +168,8 @@ fn read(
              or `(done)` are not",
         ));
     }
-    if issues.len() > MOST {
-        return Err(refused(&format!("it has {} issues; the limit is {MOST}", issues.len()))
+    if issues.len() > MAX_ISSUES {
+        return Err(refused(&format!("it has {} issues; the limit is {MAX_ISSUES}", issues.len()))
             .hint("put them into several documents, or mark what is done"));
     }
     match issues.iter().find_map(|issue| Some((&issue.title, too_long(issue)?))) {
@@ -179,7 +179,7 @@ fn read(
 }
 
 /// Parts of an issue that exceed GitHub's limits.
-fn too_long(issue: &IssueWish) -> Option<String> {
+fn too_long(issue: &IssueDraft) -> Option<String> {
     let over = |text: &str, limit: usize| text.chars().count() > limit;
     if over(&issue.title, TITLE) {
         return Some(format!("has a heading of more than {TITLE} characters"));
@@ -197,7 +197,7 @@ fn too_long(issue: &IssueWish) -> Option<String> {
 fn behalf(
     tx: &Tx<'_>,
     engine: &Core,
-    wish: &IssuesWish,
+    wish: &IssuesJob,
     asked_at: Timestamp,
 ) -> Result<Behalf, ToolError> {
     let look_back = asked_at.after_seconds(-LOOK_BACK_SECONDS);
@@ -211,7 +211,7 @@ fn behalf(
 }
 
 /// Marker of an issue.
-fn marker(repository: &str, behalf: &Behalf, issue: &IssueWish) -> String {
+fn marker(repository: &str, behalf: &Behalf, issue: &IssueDraft) -> String {
     let mut hash = Sha256::new();
     for part in [repository, &behalf.name, &issue.title, &issue.body] {
         // The length before each part, so that no two lists of parts are the same text.
@@ -229,9 +229,11 @@ fn marker(repository: &str, behalf: &Behalf, issue: &IssueWish) -> String {
 /// The issue as it stands in the record or on GitHub; opened, if it stands nowhere.
 async fn open_one(
     engine: &Core,
-    (github, repository): (&GitHub, &Repository),
-    (wish, behalf): (&IssuesWish, &Behalf),
-    issue: IssueWish,
+    github: &GitHub,
+    repository: &Repository,
+    wish: &IssuesJob,
+    behalf: &Behalf,
+    issue: IssueDraft,
 ) -> Result<Created, JobError> {
     let key = key_of(repository);
     let marker = marker(&key, behalf, &issue);
@@ -243,7 +245,7 @@ async fn open_one(
     let there = if let Some(there) = found.map_err(|error| failed(engine, error))? {
         there
     } else {
-        let IssueWish { title, body, labels } = issue;
+        let IssueDraft { title, body, labels } = issue;
         let new = NewIssue { title, body, labels, marker: marker.clone() };
         let opened = github.create_issue(repository, &new).await;
         let opened = opened.map_err(|error| failed(engine, error))?;

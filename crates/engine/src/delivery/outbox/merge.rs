@@ -20,7 +20,7 @@ use super::{Ending, JobError, Point, notes_of, wish_of};
 use crate::call::cx::find_task;
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
-use crate::delivery::merge_queue::{self, Details, Found, Handed};
+use crate::delivery::merge_queue::{self, BranchHead, Details, Handed};
 use crate::delivery::worktree_setup::settled;
 use crate::mail::letter::Word;
 use check::Checked;
@@ -32,7 +32,7 @@ const ROUNDS: u32 = 10;
 /// Parameters of a merge job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
-pub(crate) enum MergeWish {
+pub(crate) enum MergeJob {
     /// To know what was approved, and to put it into the queue
     Pin {
         /// The merge that comes of it
@@ -97,18 +97,18 @@ pub(super) async fn run(
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
     match wish_of(errand)? {
-        MergeWish::Pin { merge, task, errand: next, squash, commit } => {
+        MergeJob::Pin { merge, task, errand: next, squash, commit } => {
             let squash = squash.unwrap_or(engine.settings().review.squash);
             pin(engine, errand, PinJob { merge, task, next, squash, commit }).await
         }
-        MergeWish::Merge { merge } => merge_one(engine, errand, merge, shutdown).await,
+        MergeJob::Merge { merge } => merge_one(engine, errand, merge, shutdown).await,
     }
 }
 
 /// The place after a merge's end is on record.
 pub(super) fn recorded(engine: &Core, errand: &OutboxJob) {
     match wish_of(errand) {
-        Ok(MergeWish::Pin { .. }) => engine.point(Point::MergeQueued),
+        Ok(MergeJob::Pin { .. }) => engine.point(Point::MergeQueued),
         _ => engine.point(Point::MergeRecorded),
     }
 }
@@ -120,11 +120,11 @@ pub(super) async fn undo(
     error: &ToolError,
 ) -> Result<(), ToolError> {
     let id = match wish_of(errand) {
-        Ok(MergeWish::Merge { merge }) => merge,
-        Ok(MergeWish::Pin { task, commit: Some(_), .. }) => {
+        Ok(MergeJob::Merge { merge }) => merge,
+        Ok(MergeJob::Pin { task, commit: Some(_), .. }) => {
             return not_queued(engine, errand, task, error).await;
         }
-        Ok(MergeWish::Pin { commit: None, .. }) | Err(_) => return Ok(()),
+        Ok(MergeJob::Pin { commit: None, .. }) | Err(_) => return Ok(()),
     };
     let (settings, clock) = (engine.settings(), engine.clone());
     let mut reason = error.message.clone();
@@ -138,7 +138,7 @@ pub(super) async fn undo(
                 return Ok(());
             };
             let verdict = Verdict::Held(reason.clone(), Details::default());
-            record::record(tx, &settings, &merge, (&verdict, &[]), clock.now())?;
+            record::record(tx, &settings, &merge, &verdict, &[], clock.now())?;
             Ok::<_, ToolError>(())
         })
         .await
@@ -168,7 +168,7 @@ async fn not_queued(
                     task.slug
                 ),
             };
-            merge_queue::write_to(tx, (&task, None), Sender::System(caller), word, clock.now())?;
+            merge_queue::write_to(tx, &task, None, Sender::System(caller), word, clock.now())?;
             Ok::<_, ToolError>(())
         })
         .await
@@ -214,7 +214,7 @@ async fn pin(engine: &Core, errand: &OutboxJob, job: PinJob) -> Result<Ending, J
             record::without_branch(tx, &settings, &mut task, by)?;
             return Ok(json!({ "status": "completed" }));
         };
-        let Found { branch, head, target, .. } = found.clone();
+        let BranchHead { branch, head, target, .. } = found.clone();
         let new = NewMerge {
             id,
             task: task.id,
@@ -240,7 +240,7 @@ fn queue(
     let merge = tx.merge_get(new.id)?;
     let merge =
         merge.ok_or_else(|| ToolError::not_found(format!("there is no merge `{}`", new.id)))?;
-    merge_queue::line_up(tx, &merge, (errand, new.approved_by), now)?;
+    merge_queue::line_up(tx, &merge, errand, new.approved_by, now)?;
     Ok(json!({ "status": "queued" }))
 }
 
@@ -261,14 +261,14 @@ pub(crate) fn in_review(task: &Task) -> Result<(), ToolError> {
         }
         TaskStateName::Pending | TaskStateName::Failed | TaskStateName::Cancelled => {
             error.hint(format!(
-                "nobody works on it; `adjutant run --role ROLE --task {number} PROMPT` starts an agent"
+                "no agent works on it; `adjutant run --role ROLE --task {number} PROMPT` starts an agent"
             ))
         }
         TaskStateName::Assigned
         | TaskStateName::InProgress
         | TaskStateName::Blocked
         | TaskStateName::Review => error.hint(
-            "whoever does it hands it in with `update_status` and `REVIEW`, or by ending well",
+            "its agent submits it with `update_status` and `REVIEW`, or by ending successfully",
         ),
     })
 }
@@ -297,7 +297,7 @@ async fn merge_one(
     let mut notes: Notes = notes_of(errand)?.unwrap_or_default();
     let mut rounds = 0;
     let verdict = loop {
-        if let Some(verdict) = round(engine, (errand.id, &mut notes), &job, shutdown).await? {
+        if let Some(verdict) = round(engine, errand.id, &mut notes, &job, shutdown).await? {
             break verdict;
         }
         rounds += 1;
@@ -316,7 +316,7 @@ async fn merge_one(
         Verdict::Back(..) | Verdict::Held(..) => Vec::new(),
     };
     let settings = engine.settings();
-    Ok(Box::new(move |tx, now| record::record(tx, &settings, &job.merge, (&verdict, &others), now)))
+    Ok(Box::new(move |tx, now| record::record(tx, &settings, &job.merge, &verdict, &others, now)))
 }
 
 /// Takes a merge up, unless it was taken out of the queue.
@@ -336,7 +336,7 @@ async fn begin(engine: &Core, id: MergeId) -> Result<Option<(Merge, Task)>, Tool
                     if let Err(error) = in_review(&task) {
                         let reason = Some(error.message.as_str());
                         let change = MergeChange { reason, ..MergeChange::default() };
-                        merge_queue::tell(tx, &merge, (MergeState::SentBack, change), clock.now())?;
+                        merge_queue::tell(tx, &merge, MergeState::SentBack, change, clock.now())?;
                         return Ok(None);
                     }
                     tx.merge_set(id, MergeState::Merging, MergeChange::default(), clock.now())?;
@@ -351,7 +351,8 @@ async fn begin(engine: &Core, id: MergeId) -> Result<Option<(Merge, Task)>, Tool
 /// Tries once to get it in; nothing if the branch moved meanwhile.
 async fn round(
     engine: &Core,
-    (errand, notes): (OutboxJobId, &mut Notes),
+    errand: OutboxJobId,
+    notes: &mut Notes,
     job: &Job,
     shutdown: &CancellationToken,
 ) -> Result<Option<Verdict>, JobError> {
@@ -361,7 +362,7 @@ async fn round(
         Step::Over(verdict) => return Ok(Some(verdict)),
         Step::Try(trial) => trial,
     };
-    match check::check(engine, (errand, notes), (job, &trial), shutdown).await? {
+    match check::check(engine, errand, notes, job, &trial, shutdown).await? {
         Checked::Passed => {}
         Checked::Failed(reason, output) => {
             let details = Details { check_output: Some(output), ..Details::default() };

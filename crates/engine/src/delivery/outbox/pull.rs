@@ -28,7 +28,7 @@ const MAIN: &str = "main";
 
 /// Parameters of a pull request job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct PullWish {
+pub(crate) struct PullJob {
     /// Owner of the branch
     pub(crate) agent: Option<AgentId>,
     /// The epic it is for, if it is for one
@@ -84,7 +84,7 @@ pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, Job
 pub(super) async fn open_as(
     engine: &Core,
     errand: &OutboxJob,
-    wish: PullWish,
+    wish: PullJob,
 ) -> Result<Ending, JobError> {
     engine.point(Point::PullAsked);
     let owner = wish.agent.or(wish.caller).ok_or_else(|| {
@@ -101,15 +101,15 @@ pub(super) async fn open_as(
     let place = source.clone();
     engine.outside(move |engine| push(engine, &place, commit)).await?;
     engine.point(Point::PullPushed);
-    let pull = open(engine, &github, (errand, &wish), (&source, &base)).await?;
+    let pull = open(engine, &github, errand, &wish, &source, &base).await?;
     engine.point(Point::PullOpened);
     let settings = engine.settings();
     let repository = key_of(&source.repository);
-    Ok(Box::new(move |tx, now| record(tx, &settings, (&wish, owner), (&repository, &pull), now)))
+    Ok(Box::new(move |tx, now| record(tx, &settings, &wish, owner, &repository, &pull, now)))
 }
 
 /// Finds the branch, and the repository on GitHub.
-fn source(engine: &Core, wish: &PullWish) -> Result<Source, JobError> {
+fn source(engine: &Core, wish: &PullJob) -> Result<Source, JobError> {
     let work = wish.agent.map(|agent| work_of(engine, agent)).transpose();
     let (dir, branch, head) = match (&wish.branch, work) {
         (Some(branch), work) => {
@@ -136,7 +136,7 @@ fn source(engine: &Core, wish: &PullWish) -> Result<Source, JobError> {
 /// Branch checked out in an agent's directory; uncommitted work is refused.
 fn own_branch(
     engine: &Core,
-    wish: &PullWish,
+    wish: &PullJob,
     dir: PathBuf,
 ) -> Result<(Option<PathBuf>, String, String), JobError> {
     let agent = wish.agent;
@@ -179,7 +179,7 @@ fn gone(branch: &str) -> ToolError {
 async fn base(
     engine: &Core,
     github: &GitHub,
-    wish: &PullWish,
+    wish: &PullJob,
     source: &Source,
 ) -> Result<String, JobError> {
     let known = wish.agent.or(wish.caller).map(|agent| engine.store.read(|tx| tx.pull_of(agent)));
@@ -306,8 +306,10 @@ pub(crate) struct Notes {
 async fn open(
     engine: &Core,
     github: &GitHub,
-    (errand, wish): (&OutboxJob, &PullWish),
-    (source, base): (&Source, &str),
+    errand: &OutboxJob,
+    wish: &PullJob,
+    source: &Source,
+    base: &str,
 ) -> Result<Pull, JobError> {
     let Source { repository, branch, .. } = source;
     let found = github.find_pull(repository, branch, base).await;
@@ -352,8 +354,10 @@ pub(super) fn failed(engine: &Core, error: GitHubError) -> JobError {
 fn record(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (wish, owner): (&PullWish, AgentId),
-    (repository, pull): (&str, &Pull),
+    wish: &PullJob,
+    owner: AgentId,
+    repository: &str,
+    pull: &Pull,
     now: Timestamp,
 ) -> Result<Value, ToolError> {
     let opened = Opened {

@@ -14,7 +14,7 @@ use crate::delivery::worktree_setup::{Work, no_branch, ourselves, work_of};
 
 /// Parameters of a rebase job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct RebaseWish {
+pub(crate) struct RebaseJob {
     /// Author of the work
     pub(crate) agent: AgentId,
     /// Onto which branch, where it is not the one it is meant for
@@ -36,7 +36,7 @@ pub(crate) struct Notes {
 
 /// Rebases an agent's work.
 pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: RebaseWish = wish_of(errand)?;
+    let wish: RebaseJob = wish_of(errand)?;
     engine.point(Point::RebaseAsked);
     let notes = if let Some(notes) = notes_of::<Notes>(errand)? {
         notes
@@ -67,7 +67,7 @@ pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, Job
 }
 
 /// Finds out what is to be done.
-fn plan(engine: &Core, wish: &RebaseWish) -> Result<Notes, ToolError> {
+fn plan(engine: &Core, wish: &RebaseJob) -> Result<Notes, ToolError> {
     let work = work_of(engine, wish.agent)?;
     if !work.dir.is_dir() {
         return Err(ToolError::wrong_state(format!(
@@ -90,7 +90,7 @@ fn plan(engine: &Core, wish: &RebaseWish) -> Result<Notes, ToolError> {
 }
 
 /// The branch that the work is put on, and where it stands.
-fn onto(repo: &Repo, wish: &RebaseWish, work: &Work) -> Result<(String, String), ToolError> {
+fn onto(repo: &Repo, wish: &RebaseJob, work: &Work) -> Result<(String, String), ToolError> {
     let name = wish.onto.clone().or_else(|| work.target.clone()).ok_or_else(|| {
         ToolError::invalid("the target branch of your work is unknown")
             .detail("field", "onto")

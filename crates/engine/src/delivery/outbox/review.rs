@@ -15,7 +15,7 @@ use crate::call::cx::{find_agent, task_of};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::settings::Settings;
-use crate::crew::run::{Claims, Draft, Wish, draft, stop};
+use crate::crew::run::{Claims, Draft, RunOptions, draft, stop};
 use crate::crew::transition::{self, MoveError};
 use crate::delivery::reviews::{history, note_no_reviewer, prompt, tell};
 use crate::delivery::worktree_setup::{no_branch, ourselves, review_branch_of, work_of};
@@ -25,7 +25,7 @@ const FILES: usize = 100;
 
 /// Parameters of a review job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct ReviewWish {
+pub(crate) struct ReviewJob {
     /// Author of the work
     pub(crate) coder: AgentId,
     /// Reviewing agent
@@ -51,7 +51,7 @@ struct Fork {
 
 /// Forks the worktree and records the review.
 pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: ReviewWish = wish_of(errand)?;
+    let wish: ReviewJob = wish_of(errand)?;
     engine.point(Point::ReviewAsked);
     let asked = wish.clone();
     let fork = engine.outside(move |engine| fork(engine, &asked)).await?;
@@ -60,7 +60,7 @@ pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, Job
     Ok(Box::new(move |tx, now| record(tx, &settings, &wish, &fork, now)))
 }
 
-fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
+fn fork(engine: &Core, wish: &ReviewJob) -> Result<Fork, ToolError> {
     let work = work_of(engine, wish.coder)?;
     let repo = engine.repo(&work.dir)?;
     let mut state = repo.state(&work.dir)?;
@@ -111,7 +111,7 @@ fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
 fn record(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    wish: &ReviewWish,
+    wish: &ReviewJob,
     fork: &Fork,
     now: Timestamp,
 ) -> Result<Value, ToolError> {
@@ -124,7 +124,7 @@ fn record(
     })?;
     let (iterations, _, limits) = history(tx, settings, coder.id)?;
     let iteration = limits.next(iterations).map_err(|limit| limit_error(coder.id, limit))?;
-    let values = values(tx, &coder, wish, fork, (iteration, limits.max_iterations + limits.more))?;
+    let values = values(tx, &coder, wish, fork, iteration, limits.max_iterations + limits.more)?;
     let template = settings.review_template.as_deref().unwrap_or(prompt::REVIEW_TEMPLATE);
     let ask = Draft {
         role: Some(settings.review.role.clone()),
@@ -132,7 +132,7 @@ fn record(
         summary: Some(format!("review {iteration} of {}", coder.id)),
         task: coder.task.map(TaskRef::Id),
         cwd: Some(fork.path.display().to_string()),
-        wish: Wish { claims: Claims::Nothing, ..Wish::default() },
+        wish: RunOptions { claims: Claims::Nothing, ..RunOptions::default() },
         ..Draft::default()
     };
     let data = EventData::ReviewRequested(ReviewRequested {
@@ -143,7 +143,7 @@ fn record(
         commit: fork.commit.clone(),
     });
     tell(tx, coder.id, data, now)?;
-    draft::beside(tx, settings, (&coder, wish.reviewer), &ask, now)?;
+    draft::beside(tx, settings, &coder, wish.reviewer, &ask, now)?;
     let branch = review_branch_of(wish.reviewer);
     let path = fork.path.display().to_string();
     let (base, target) = (fork.commit.clone(), Some(fork.branch.clone()));
@@ -185,9 +185,10 @@ pub(crate) fn limit_error(coder: AgentId, limit: u32) -> ToolError {
 fn values(
     tx: &Tx<'_>,
     coder: &Agent,
-    wish: &ReviewWish,
+    wish: &ReviewJob,
     fork: &Fork,
-    (iteration, max): (u32, u32),
+    iteration: u32,
+    max: u32,
 ) -> Result<Map<String, Value>, ToolError> {
     let task = task_of(tx, coder.task)?;
     let task = task.map_or_else(
@@ -222,7 +223,7 @@ pub(super) async fn undo(
     errand: &OutboxJob,
     error: &ToolError,
 ) -> Result<(), ToolError> {
-    let Ok(wish) = wish_of::<ReviewWish>(errand) else { return Ok(()) };
+    let Ok(wish) = wish_of::<ReviewJob>(errand) else { return Ok(()) };
     // Once it is on record the reviewer's end takes it away.
     if engine.store.read(|tx| tx.review_by(wish.reviewer))?.is_some() {
         return Ok(());

@@ -470,6 +470,6 @@ async fn an_errand_whose_notes_cannot_be_read_is_over_with_that() {
     let Err(super::JobError::Never(error)) = super::notes_of::<super::merge::Notes>(&errand) else {
         panic!("it was read");
     };
-    let named = format!("the record of errand `{}` is damaged: its notes", errand.id);
+    let named = format!("the record of outbox job `{}` is damaged: its notes", errand.id);
     assert!(error.message.starts_with(&named), "{}", error.message);
 }

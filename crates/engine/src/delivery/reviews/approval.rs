@@ -13,7 +13,7 @@ use crate::core::settings::Settings;
 use crate::crew::run::required_review::required_review;
 use crate::delivery::github;
 use crate::delivery::merge_queue;
-use crate::delivery::outbox::merge::MergeWish;
+use crate::delivery::outbox::merge::MergeJob;
 use crate::delivery::outbox::{self, NewJob};
 use crate::mail::letter::Word;
 use crate::tasks::task_change;
@@ -61,7 +61,7 @@ pub(crate) fn record(
     // The supervisor of an epic decides about its tasks.
     let follows = if in_epic { OnApproval::Person } else { follows };
     let handed_in = match (&coder, task) {
-        (Some(coder), Some(task)) => hand_in(tx, settings, (coder, task), follows, now)?,
+        (Some(coder), Some(task)) => hand_in(tx, settings, coder, task, follows, now)?,
         _ => None,
     };
     let merges = follows == OnApproval::Merge;
@@ -93,7 +93,8 @@ pub(crate) fn record(
 fn hand_in(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (coder, mut task): (&Agent, Task),
+    coder: &Agent,
+    mut task: Task,
     follows: OnApproval,
     now: Timestamp,
 ) -> Result<Option<Task>, ToolError> {
@@ -115,7 +116,7 @@ fn hand_in(
 /// Has approved work merged, as it was when it was approved.
 fn merge(tx: &mut Tx<'_>, review: &Review, task: &Task, now: Timestamp) -> Result<(), ToolError> {
     let merge = fresh(MergeId::from_bits)?;
-    let wish = MergeWish::Pin {
+    let wish = MergeJob::Pin {
         merge,
         task: task.id,
         errand: fresh(OutboxJobId::from_bits)?,
@@ -153,6 +154,6 @@ fn tell_decider(
         failed.unwrap_or_default()
     );
     let word = Word { subject: format!("Review Passed: {number} {}", task.title), body };
-    merge_queue::write_to(tx, (task, None), Sender::System(Some(review.reviewer)), word, now)?;
+    merge_queue::write_to(tx, task, None, Sender::System(Some(review.reviewer)), word, now)?;
     Ok(())
 }

@@ -48,7 +48,7 @@ pub(crate) fn ask_at_end(
         note_no_reviewer(tx, agent, &error.message, now)?;
         return Ok(false);
     }
-    let wish = review::ReviewWish {
+    let wish = review::ReviewJob {
         coder: agent.id,
         reviewer: fresh(AgentId::from_bits)?,
         message: None,

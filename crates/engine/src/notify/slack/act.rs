@@ -7,7 +7,7 @@ use model::Timestamp;
 use model::slack::{MessageCommand, parse_command};
 use store::{SlackMessage, Tx};
 
-use super::say::{Place, Words};
+use super::say::{ThreadPlace, Words};
 use super::{order, say, words};
 use crate::core::error::{Code, ToolError};
 use crate::core::settings::Settings;
@@ -24,8 +24,8 @@ pub(super) struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    pub(super) fn place(&self) -> Place {
-        Place { channel: self.first.channel.clone(), thread: self.first.thread.clone() }
+    pub(super) fn place(&self) -> ThreadPlace {
+        ThreadPlace { channel: self.first.channel.clone(), thread: self.first.thread.clone() }
     }
 
     /// Says something of our own in its thread.
@@ -58,7 +58,7 @@ pub(super) async fn one(engine: &Notifications) -> Result<bool, ToolError> {
         "slack message not processed; the sender was told why"
     );
     let (own, settings) = (engine.clone(), engine.settings());
-    let refused = engine.store.write(move |tx| refuse(tx, &own, &settings, (&due, &error)));
+    let refused = engine.store.write(move |tx| refuse(tx, &own, &settings, &due, &error));
     refused.await?;
     Ok(true)
 }
@@ -100,7 +100,8 @@ fn refuse(
     tx: &mut Tx<'_>,
     engine: &Notifications,
     settings: &Arc<Settings>,
-    (due, error): (&SlackMessage, &ToolError),
+    due: &SlackMessage,
+    error: &ToolError,
 ) -> Result<(), ToolError> {
     let Some((first, text)) = take(tx, due)? else { return Ok(()) };
     let batch = Batch { engine, settings, now: engine.now(), first, text };
@@ -110,8 +111,8 @@ fn refuse(
     if command(&batch.text).is_none() {
         let (received, failure) =
             (&settings.slack.reactions.received, &settings.slack.reactions.failure);
-        let of = (batch.first.ts.as_str(), Some(received.as_str()));
-        say::mark(tx, &batch.place(), of, failure, batch.now)?;
+        let (ts, old) = (batch.first.ts.as_str(), Some(received.as_str()));
+        say::mark(tx, &batch.place(), ts, old, failure, batch.now)?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::LIVE;
 use super::act::command;
-use super::say::{self, Place};
+use super::say::{self, ThreadPlace};
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::notify::service::Notifications;
@@ -22,7 +22,7 @@ use crate::notify::service::Notifications;
 const THREADS: u32 = 100;
 const CHANNELS: u32 = 100;
 /// At least so long is between two tries to connect, in milliseconds.
-const SOON: i64 = 100;
+const MIN_CONNECT_INTERVAL_MILLIS: i64 = 100;
 
 /// Why a connection is over.
 enum Over {
@@ -82,7 +82,7 @@ pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
 fn jittered(seconds: i64) -> Duration {
     let millis = seconds * 1000;
     let chance = host::random::bits().map_or(0, |bits| i64::try_from(bits % 1000).unwrap_or(0));
-    let millis = (millis / 2 + millis * chance / 1000).max(SOON);
+    let millis = (millis / 2 + millis * chance / 1000).max(MIN_CONNECT_INTERVAL_MILLIS);
     Duration::from_millis(u64::try_from(millis).unwrap_or(1000))
 }
 
@@ -104,7 +104,7 @@ async fn session(
         Some(Err(error)) => return Over::Broken(error.to_string()),
     };
     engine.slack_state.now().identity = Some(identity.clone());
-    let heard = Heard { engine, slack, identity };
+    let heard = SlackListener { engine, slack, identity };
     let over = heard.listen(&mut socket, shutdown, reloads, failures).await;
     // What is not acknowledged comes again over the next one.
     if shutdown.run_until_cancelled(socket.close()).await.is_none() {
@@ -113,13 +113,13 @@ async fn session(
     over
 }
 
-struct Heard<'a> {
+struct SlackListener<'a> {
     engine: &'a Notifications,
     slack: &'a Slack,
     identity: SlackIdentity,
 }
 
-impl Heard<'_> {
+impl SlackListener<'_> {
     async fn listen(
         &self,
         socket: &mut Socket,
@@ -209,7 +209,7 @@ impl Heard<'_> {
         let (own, me) = (self.engine.clone(), self.identity.user.clone());
         own.slack_state.now().last_event_at = Some(own.now());
         let settings = own.settings();
-        let kept = self.engine.store.write(move |tx| keep(tx, &settings, (&said, &me), own.now()));
+        let kept = self.engine.store.write(move |tx| keep(tx, &settings, &said, &me, own.now()));
         if kept.await? {
             self.engine.slack_state.heard.notify_one();
             self.engine.slack_state.to_say.notify_one();
@@ -286,7 +286,8 @@ impl Heard<'_> {
 fn keep(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (said, me): (&IncomingMessage, &str),
+    said: &IncomingMessage,
+    me: &str,
     now: Timestamp,
 ) -> Result<bool, ToolError> {
     let thread = match tx.slack_thread_at(&said.channel, said.root())? {
@@ -330,9 +331,9 @@ fn keep(
     tx.slack_wait(&message, due)?;
     tx.slack_thread_begin(&message, now)?;
     if is_first {
-        let place = Place { channel: message.channel.clone(), thread: message.thread.clone() };
-        let of = (message.ts.as_str(), None);
-        say::mark(tx, &place, of, &settings.slack.reactions.received, now)?;
+        let place =
+            ThreadPlace { channel: message.channel.clone(), thread: message.thread.clone() };
+        say::mark(tx, &place, &message.ts, None, &settings.slack.reactions.received, now)?;
     }
     Ok(true)
 }

@@ -32,7 +32,7 @@ pub(super) fn give(tx: &mut Tx<'_>, batch: &Batch<'_>) -> Result<(), ToolError> 
     tx.slack_thread_save(&thread, batch.now)?;
     let open = open_questions(tx, &thread)?;
     if let Some((mail, agent)) = open.first() {
-        return reply(tx, batch, (mail, agent), open.len() - 1);
+        return reply(tx, batch, mail, agent, open.len() - 1);
     }
     let orders = tx.slack_orders(thread.number)?;
     for order in &orders {
@@ -42,7 +42,7 @@ pub(super) fn give(tx: &mut Tx<'_>, batch: &Batch<'_>) -> Result<(), ToolError> 
         }
     }
     let before = orders.first().map(|order| order.agent);
-    dispatch(tx, batch, &mut thread, (batch.text.clone(), before))
+    dispatch(tx, batch, &mut thread, batch.text.clone(), before)
 }
 
 /// The first order of a thread, or the answer to the question who is to do it.
@@ -69,7 +69,7 @@ fn begin(tx: &mut Tx<'_>, batch: &Batch<'_>, mut thread: SlackThread) -> Result<
     };
     thread.role = Some(role);
     thread.cwd = cwd;
-    dispatch(tx, batch, &mut thread, (text, None))
+    dispatch(tx, batch, &mut thread, text, None)
 }
 
 /// Asks who is to do it, and keeps what is to be done.
@@ -104,7 +104,8 @@ fn dispatch(
     tx: &mut Tx<'_>,
     batch: &Batch<'_>,
     thread: &mut SlackThread,
-    (prompt, before): (String, Option<AgentId>),
+    prompt: String,
+    before: Option<AgentId>,
 ) -> Result<(), ToolError> {
     let (settings, first) = (batch.settings, &batch.first);
     let wish = Draft {
@@ -176,7 +177,8 @@ fn open_questions(tx: &Tx<'_>, thread: &SlackThread) -> Result<Vec<(Mail, Agent)
 fn reply(
     tx: &mut Tx<'_>,
     batch: &Batch<'_>,
-    (mail, agent): (&Mail, &Agent),
+    mail: &Mail,
+    agent: &Agent,
     others: usize,
 ) -> Result<(), ToolError> {
     tx.mail_mark_read(mail.id, batch.now)?;

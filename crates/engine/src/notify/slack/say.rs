@@ -11,7 +11,7 @@ use crate::core::settings::Settings;
 
 /// Where something is said.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ThreadPlace {
     pub(super) channel: String,
     pub(super) thread: String,
 }
@@ -37,12 +37,12 @@ impl Words {
 /// Says something, in as many parts as it takes.
 pub(super) fn post(
     tx: &mut Tx<'_>,
-    place: &Place,
+    place: &ThreadPlace,
     words: &Words,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     for part in parts(&mrkdwn(&redact(words.text.clone())), MAX_MESSAGE_CHARS) {
-        out(tx, place, (SlackAct::Post, part, words.name.clone()), (words.mail, now))?;
+        out(tx, place, SlackAct::Post, part, words.name.clone(), words.mail, now)?;
     }
     Ok(())
 }
@@ -50,18 +50,18 @@ pub(super) fn post(
 /// Replaces the reaction that a message carries.
 pub(super) fn mark(
     tx: &mut Tx<'_>,
-    place: &Place,
-    (ts, old): (&str, Option<&str>),
+    place: &ThreadPlace,
+    ts: &str,
+    old: Option<&str>,
     new: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     if old == Some(new) {
         return Ok(());
     }
-    let row = |act, name: &str| (act, ts.to_owned(), Some(name.to_owned()));
-    out(tx, place, row(SlackAct::Mark, new), (None, now))?;
+    out(tx, place, SlackAct::Mark, ts.to_owned(), Some(new.to_owned()), None, now)?;
     if let Some(old) = old {
-        out(tx, place, row(SlackAct::Unmark, old), (None, now))?;
+        out(tx, place, SlackAct::Unmark, ts.to_owned(), Some(old.to_owned()), None, now)?;
     }
     Ok(())
 }
@@ -69,24 +69,27 @@ pub(super) fn mark(
 /// The same for the message that asked for an agent.
 pub(super) fn mark_order(
     tx: &mut Tx<'_>,
-    place: &Place,
+    place: &ThreadPlace,
     order: &SlackOrder,
     new: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    mark(tx, place, (&order.ts, order.mark.as_deref()), new, now)?;
+    mark(tx, place, &order.ts, order.mark.as_deref(), new, now)?;
     tx.slack_order_mark(order.agent, Some(new))?;
     Ok(())
 }
 
 fn out(
     tx: &mut Tx<'_>,
-    place: &Place,
-    (act, body, name): (SlackAct, String, Option<String>),
-    (mail, now): (Option<MailId>, Timestamp),
+    place: &ThreadPlace,
+    act: SlackAct,
+    body: String,
+    name: Option<String>,
+    mail: Option<MailId>,
+    now: Timestamp,
 ) -> Result<(), ToolError> {
     let id = fresh(model::DeliveryId::from_bits)?.to_string();
-    let Place { channel, thread } = place.clone();
+    let ThreadPlace { channel, thread } = place.clone();
     tx.slack_out_insert(&NewSlackOut { id, channel, thread, act, body, name, mail }, now)?;
     Ok(())
 }

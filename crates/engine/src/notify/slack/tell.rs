@@ -9,11 +9,11 @@ use store::{Event, EventFilter, SlackThread, Tx};
 use wire::event::EventData;
 
 use super::say;
-use super::say::{Place, Words};
+use super::say::{ThreadPlace, Words};
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::crew::result::{AgentResult, Status};
-use crate::crew::run::view::Standing;
+use crate::crew::run::view::AgentSnapshot;
 use crate::notify::service::Notifications;
 
 /// Events read per step.
@@ -57,7 +57,7 @@ pub(super) async fn follow(
             let told = engine.store.write(move |tx| {
                 let done = tx.slack_events()?.unwrap_or_default();
                 for (event, data) in wanted.iter().filter(|(event, _)| event.number > done) {
-                    tell(tx, &settings, (event, data), own.now())?;
+                    tell(tx, &settings, event, data, own.now())?;
                 }
                 tx.slack_events_seen(newest.max(done))?;
                 Ok::<_, ToolError>(())
@@ -79,11 +79,12 @@ fn wanted(event: Event) -> Option<(Event, EventData)> {
 fn tell(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (event, data): (&Event, &EventData),
+    event: &Event,
+    data: &EventData,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     match data {
-        EventData::MailSent(mail) => letter(tx, settings, (event, mail.mail_id), now),
+        EventData::MailSent(mail) => letter(tx, settings, event, mail.mail_id, now),
         EventData::AgentFinished(_) => over(tx, settings, event, now),
         EventData::AgentStarted(_) => working(tx, settings, event, now),
         EventData::AgentStateChanged(change) if change.state == model::AgentStateName::Running => {
@@ -93,8 +94,8 @@ fn tell(
     }
 }
 
-fn place_of(thread: &SlackThread) -> Place {
-    Place { channel: thread.channel.clone(), thread: thread.ts.clone() }
+fn place_of(thread: &SlackThread) -> ThreadPlace {
+    ThreadPlace { channel: thread.channel.clone(), thread: thread.ts.clone() }
 }
 
 fn working(
@@ -118,7 +119,7 @@ fn over(
     let Some(agent) = event.agent else { return Ok(()) };
     let Some(order) = tx.slack_order_of(agent)? else { return Ok(()) };
     let Some(thread) = tx.slack_thread_get(order.thread)? else { return Ok(()) };
-    let standing = Standing::of(tx, agent)?;
+    let standing = AgentSnapshot::of(tx, agent)?;
     let AgentState::Ended { outcome, reason, .. } = &standing.agent.state else { return Ok(()) };
     let is_well = *outcome == Outcome::Succeeded;
     let result = standing.result();
@@ -149,7 +150,7 @@ fn succeeded(result: &AgentResult) -> String {
     text
 }
 
-fn failed(standing: &Standing, reason: &str, result: Option<&AgentResult>) -> String {
+fn failed(standing: &AgentSnapshot, reason: &str, result: Option<&AgentResult>) -> String {
     let agent = &standing.agent;
     let mut text = format!("**{}** `{}`: {reason}\n", agent.state.name(), agent.id);
     if let Some(result) = result {
@@ -198,7 +199,8 @@ fn thread_of(tx: &Tx<'_>, event: &Event) -> Result<Option<SlackThread>, ToolErro
 fn letter(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (event, mail): (&Event, MailId),
+    event: &Event,
+    mail: MailId,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let Some(thread) = thread_of(tx, event)? else { return Ok(()) };

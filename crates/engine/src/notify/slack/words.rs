@@ -81,7 +81,7 @@ fn of_thread(tx: &Tx<'_>, thread: &SlackThread) -> Result<String, ToolError> {
 fn of_crew(tx: &Tx<'_>) -> Result<String, ToolError> {
     let many = tx.agents_live_count()?;
     if many == 0 {
-        return Ok("Nobody is at work.".to_owned());
+        return Ok("No agent is at work.".to_owned());
     }
     let agents = tx.agent_page(AgentPage::Live, 0, NAMED)?.items;
     let mut text = format!("{many} at work:\n");
@@ -108,7 +108,7 @@ fn live(tx: &Tx<'_>, thread: &SlackThread) -> Result<Vec<Agent>, ToolError> {
 
 fn kill(tx: &mut Tx<'_>, batch: &Batch<'_>, agents: &[Agent]) -> Result<String, ToolError> {
     if agents.is_empty() {
-        return Ok("Nobody is at work here.".to_owned());
+        return Ok("No agent is at work here.".to_owned());
     }
     let user = &batch.first.user;
     let stop =

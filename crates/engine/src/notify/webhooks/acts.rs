@@ -57,7 +57,7 @@ impl Notifications {
                     .detail("state", state));
             }
             let input = json!({ "webhook": hook.name, "deliveryId": id });
-            record(tx, &engine, "operator__webhook_retry", (&input, &json!({ "retried": 1 })))?;
+            record(tx, &engine, "operator__webhook_retry", &input, &json!({ "retried": 1 }))?;
             let delivery = tx.delivery_get(&hook.name, id)?.ok_or_else(missing)?;
             delivery_view(tx, form, &project, delivery)
         });
@@ -83,7 +83,7 @@ impl Notifications {
                 }
             }
             let (input, output) = (json!({ "webhook": hook.name }), json!({ "retried": retried }));
-            record(tx, &engine, "operator__webhook_retry", (&input, &output))?;
+            record(tx, &engine, "operator__webhook_retry", &input, &output)?;
             Ok::<_, ToolError>(retried)
         });
         let retried = retried.await?;
@@ -117,7 +117,7 @@ impl Notifications {
         let engine = self.clone();
         let noted = self
             .store
-            .write(move |tx| record(tx, &engine, "operator__webhook_test", (&input, &output)));
+            .write(move |tx| record(tx, &engine, "operator__webhook_test", &input, &output));
         noted.await?;
         Ok(sent)
     }
@@ -133,7 +133,7 @@ impl Notifications {
                 tx.webhook_skip(&hook.name)?;
             }
             let input = json!({ "webhook": hook.name, "skipMissed": from == Resume::Now });
-            record(tx, &engine, "operator__webhook_enable", (&input, &json!({ "enabled": true })))?;
+            record(tx, &engine, "operator__webhook_enable", &input, &json!({ "enabled": true }))?;
             webhook_view(tx, &hook)
         });
         let view = view.await?;
@@ -174,7 +174,8 @@ fn record(
     tx: &mut Tx<'_>,
     engine: &Notifications,
     tool: &str,
-    (input, output): (&Value, &Value),
+    input: &Value,
+    output: &Value,
 ) -> Result<(), ToolError> {
     tx.audit_append(&engine.operator_row(tool, None, input.to_string(), output))?;
     Ok(())

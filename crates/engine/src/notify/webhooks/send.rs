@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use wire::event::{EventData, WebhookDead, WebhookDisabled};
 
 use super::message::{Content, message};
-use super::{PAUSE, hash_of};
+use super::{STORE_RETRY_DELAY, hash_of};
 use crate::core::error::ToolError;
 use crate::core::settings::{WebhookKey, WebhookSettings};
 use crate::mail::letter::{self, Letter};
@@ -96,7 +96,7 @@ pub(super) async fn send(
 
 async fn pause(shutdown: &CancellationToken) {
     // Told to end meanwhile, there is nothing to wait for.
-    _ = shutdown.run_until_cancelled(tokio::time::sleep(PAUSE)).await;
+    _ = shutdown.run_until_cancelled(tokio::time::sleep(STORE_RETRY_DELAY)).await;
 }
 
 /// The event that a message tells of.

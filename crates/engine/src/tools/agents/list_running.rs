@@ -10,7 +10,7 @@ use crate::call::cx::ReadCx;
 use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::crew::run::view::Standing;
+use crate::crew::run::view::AgentSnapshot;
 
 /// List all currently running sub-agents
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -38,7 +38,7 @@ impl Read for ListRunning {
         let mut agents = Vec::new();
         for agent in page.items {
             let Some(run) = cx.tx.run_get(agent.id)? else { continue };
-            let standing = Standing::new(agent, Some(run))?;
+            let standing = AgentSnapshot::new(agent, Some(run))?;
             agents.push(RunningAgent {
                 spawn_id: standing.agent.id,
                 model: standing.model(),

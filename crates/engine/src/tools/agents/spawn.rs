@@ -19,8 +19,8 @@ use crate::core::settings::Budget;
 use crate::core::topics::Topic;
 use crate::crew::result;
 use crate::crew::run::draft::draft;
-use crate::crew::run::view::Standing;
-use crate::crew::run::{Draft, OnCap, Wish};
+use crate::crew::run::view::AgentSnapshot;
+use crate::crew::run::{Draft, OnCap, RunOptions};
 use crate::tools::items::Items;
 
 /// Longest wait of a call for its agent, in seconds.
@@ -106,7 +106,7 @@ impl Spawn {
             Some(false) => OnCap::Warn,
             _ => OnCap::Stop,
         };
-        let wish = Wish {
+        let wish = RunOptions {
             model: self.model,
             tools: self.tools,
             timeout: Some(self.timeout),
@@ -114,7 +114,7 @@ impl Spawn {
             schema,
             notify: self.notify_on_complete == Some(true),
             on_cap,
-            ..Wish::default()
+            ..RunOptions::default()
         };
         let asked = Draft {
             kind: Some(self.kind.to_owned()),
@@ -247,7 +247,7 @@ impl<A: SpawnArgs> Ask for SpawnOne<A> {
 }
 
 /// Current status of an agent.
-pub(crate) fn spawned_agent(cx: &ReadCx<'_>, standing: &Standing) -> SpawnedAgent {
+pub(crate) fn spawned_agent(cx: &ReadCx<'_>, standing: &AgentSnapshot) -> SpawnedAgent {
     let over = standing.is_over();
     let success = standing.state() == AgentStateName::Succeeded;
     let result = standing.result();
@@ -275,7 +275,7 @@ pub(crate) fn look_at_spawned(
     cx: &ReadCx<'_>,
     id: AgentId,
 ) -> Result<Look<SpawnedAgent>, ToolError> {
-    let standing = Standing::of(cx.tx, id)?;
+    let standing = AgentSnapshot::of(cx.tx, id)?;
     let answer = spawned_agent(cx, &standing);
     Ok(if standing.is_over() { Look::Settled(answer) } else { Look::NotYet(answer) })
 }

@@ -16,12 +16,12 @@ use crate::call::tool::{Ask, LoadFiles, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::result;
-use crate::crew::run::view::Standing;
+use crate::crew::run::view::AgentSnapshot;
 use crate::tools::agents::spawn::spawned_agent;
 use crate::tools::items::Items;
 
 /// Maximum agents per call.
-const MOST: usize = 16;
+const MAX_AGENTS: usize = 16;
 
 /// Spawn several Claude sub-agents at once, and wait for all of them
 ///
@@ -32,7 +32,7 @@ const MOST: usize = 16;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// The agents, at most 16
-    agents: Items<spawn_claude::Args, 1, MOST>,
+    agents: Items<spawn_claude::Args, 1, MAX_AGENTS>,
     /// Also return the sum of their answers, costs and tokens
     aggregate_results: Option<bool>,
     /// Return at once with the ids
@@ -71,9 +71,9 @@ impl Ask for SpawnParallel {
     ) -> Result<Look<SpawnedAgents>, ToolError> {
         let standings = ticket
             .iter()
-            .map(|agent| Standing::of(cx.tx, *agent))
+            .map(|agent| AgentSnapshot::of(cx.tx, *agent))
             .collect::<Result<Vec<_>, _>>()?;
-        let over = standings.iter().all(Standing::is_over);
+        let over = standings.iter().all(AgentSnapshot::is_over);
         let agents: Vec<SpawnedAgent> =
             standings.iter().map(|one| spawned_agent(cx, one)).collect();
         let aggregate =
@@ -86,11 +86,11 @@ impl Ask for SpawnParallel {
 /// Puts the schemas of all agents in the place of their files.
 fn load_schema_files(project: &Path, input: &mut Value) -> Result<(), ToolError> {
     let agents = input.get_mut("agents").and_then(Value::as_array_mut);
-    let mut agents = agents.into_iter().flatten().take(MOST);
+    let mut agents = agents.into_iter().flatten().take(MAX_AGENTS);
     agents.try_for_each(|agent| result::load_schema_file(project, agent))
 }
 
-fn aggregate(agents: &[SpawnedAgent], standings: &[Standing]) -> SpawnAggregate {
+fn aggregate(agents: &[SpawnedAgent], standings: &[AgentSnapshot]) -> SpawnAggregate {
     let count = |wanted: Option<bool>| agents.iter().filter(|one| one.success == wanted).count();
     let (succeeded, failed, running) = (count(Some(true)), count(Some(false)), count(None));
     let parts: Vec<String> = agents
@@ -109,7 +109,7 @@ fn aggregate(agents: &[SpawnedAgent], standings: &[Standing]) -> SpawnAggregate 
         succeeded,
         failed,
         running,
-        cost_usd: standings.iter().filter_map(Standing::cost).sum::<Usd>().dollars(),
+        cost_usd: standings.iter().filter_map(AgentSnapshot::cost).sum::<Usd>().dollars(),
         tokens,
         result: parts.join("\n\n"),
     }

@@ -41,7 +41,7 @@ impl Write for UpdateStatus {
                 .detail("from", error.from.name())
                 .detail("to", error.to.name())
         })?;
-        advance(cx.tx, &epic, to, (cx.caller.id(), cx.now))?;
+        advance(cx.tx, &epic, to, cx.caller.id(), cx.now)?;
         Ok(epic_view(find_epic(cx.tx, epic.id)?))
     }
 }

@@ -19,7 +19,7 @@ use crate::tools::files::reservation_view;
 use crate::tools::items::Items;
 
 /// Maximum patterns held per agent: each is compared with others' requests.
-const MOST: usize = 500;
+const MAX_HELD: usize = 500;
 /// Work limit per call, since it blocks the writer.
 const STEPS: u64 = 10_000_000;
 /// More conflicts than this are counted, not listed.
@@ -48,18 +48,18 @@ pub(crate) struct Args {
 struct Seconds(i64);
 
 impl Seconds {
-    const LEAST: i64 = 60;
-    const MOST: i64 = 86_400;
+    const MIN: i64 = 60;
+    const MAX: i64 = 86_400;
     const USUAL: Self = Self(3600);
 }
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = i64::deserialize(deserializer)?;
-        if (Self::LEAST..=Self::MOST).contains(&number) {
+        if (Self::MIN..=Self::MAX).contains(&number) {
             return Ok(Self(number));
         }
-        let (least, most) = (Self::LEAST, Self::MOST);
+        let (least, most) = (Self::MIN, Self::MAX);
         Err(D::Error::custom(format!(
             "is {number}; it must be {least} to {most}. To hold files longer, reserve them again"
         )))
@@ -74,7 +74,7 @@ impl JsonSchema for Seconds {
         "Seconds".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": Self::LEAST, "maximum": Self::MOST })
+        json_schema!({ "type": "integer", "minimum": Self::MIN, "maximum": Self::MAX })
     }
 }
 
@@ -197,11 +197,11 @@ fn refuse_too_many(
     let held = cx.tx.reservations_of(agent)?;
     let new = patterns.iter().filter(|new| held.iter().all(|held| held.pattern != new.as_str()));
     let count = held.len() + new.count();
-    if count <= MOST {
+    if count <= MAX_HELD {
         return Ok(());
     }
     Err(ToolError::conflict(format!(
-        "you would hold {count} reservations; the limit is {MOST}; nothing was reserved"
+        "you would hold {count} reservations; the limit is {MAX_HELD}; nothing was reserved"
     ))
     .hint("release some with `mcp__files__release`, or reserve whole folders, such as `src/**`"))
 }

@@ -46,15 +46,15 @@ pub(crate) struct Args {
 pub(crate) struct MaxBytes(u32);
 
 impl MaxBytes {
-    const MOST: u32 = 1_000_000;
+    const MAX: u32 = 1_000_000;
 }
 
 impl<'de> Deserialize<'de> for MaxBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = i64::deserialize(deserializer)?;
-        let fits = u32::try_from(number).ok().filter(|number| (1..=Self::MOST).contains(number));
+        let fits = u32::try_from(number).ok().filter(|number| (1..=Self::MAX).contains(number));
         fits.map(Self)
-            .ok_or_else(|| D::Error::custom(format!("is {number}; it must be 1 to {}", Self::MOST)))
+            .ok_or_else(|| D::Error::custom(format!("is {number}; it must be 1 to {}", Self::MAX)))
     }
 }
 
@@ -66,7 +66,7 @@ impl JsonSchema for MaxBytes {
         "MaxBytes".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": 1, "maximum": Self::MOST })
+        json_schema!({ "type": "integer", "minimum": 1, "maximum": Self::MAX })
     }
 }
 
@@ -107,7 +107,7 @@ impl Probe for GetDiff {
         let around = if is_there { &work.dir } else { engine.project() };
         let repo = engine.repo(around)?;
         let (head, branch) = head_of(&repo, &work)?;
-        let (base, base_name) = base_of(engine, &repo, (&work, base), branch.as_deref())?;
+        let (base, base_name) = base_of(engine, &repo, &work, base, branch.as_deref())?;
         let Diff { text, cut, files } = repo.diff(&base, &head, max)?;
         let commits = repo.log(&base, &head, COMMITS)?;
         let open = (uncommitted && is_there).then(|| repo.uncommitted_diff(&work.dir, max));
@@ -169,7 +169,8 @@ fn head_of(repo: &Repo, work: &Work) -> Result<(String, Option<String>), ToolErr
 fn base_of(
     engine: &Core,
     repo: &Repo,
-    (work, given): (&Work, Option<String>),
+    work: &Work,
+    given: Option<String>,
     branch: Option<&str>,
 ) -> Result<(String, String), ToolError> {
     if let Some(name) = given {

@@ -11,7 +11,7 @@ use crate::call::cx::{ReadCx, WriteCx, task_of};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::outbox::rebase::RebaseWish;
+use crate::delivery::outbox::rebase::RebaseJob;
 use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 
@@ -61,7 +61,7 @@ impl Ask for Rebase {
                 .hint("wait for the feedback, then rebase"));
         }
         let onto = args.onto.as_ref().map(ToString::to_string);
-        let wish = RebaseWish { agent: agent.id, onto };
+        let wish = RebaseJob { agent: agent.id, onto };
         let sending = NewJob {
             kind: OutboxJobKind::Rebase,
             lane: lane_of(agent.id),

@@ -10,7 +10,7 @@ use crate::call::paging::WaitSeconds;
 use crate::call::tool::{Look, Tool, Wait};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::crew::run::view::{Standing, within_reach};
+use crate::crew::run::view::{AgentSnapshot, within_reach};
 
 /// Default wait, in seconds.
 const WAIT: u32 = 100;
@@ -28,8 +28,8 @@ pub(crate) struct Args {
     wait_seconds: Option<WaitSeconds>,
 }
 
-impl From<&Standing> for AwaitedAgent {
-    fn from(standing: &Standing) -> Self {
+impl From<&AgentSnapshot> for AwaitedAgent {
+    fn from(standing: &AgentSnapshot) -> Self {
         Self {
             status: standing.status(),
             state: standing.state(),

@@ -12,10 +12,10 @@ use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::run::stop::stop_tree;
-use crate::crew::run::view::{Standing, within_reach};
+use crate::crew::run::view::{AgentSnapshot, within_reach};
 
 /// Longest wait for an agent and its descendants to end, in seconds.
-const PATIENCE: u32 = 60;
+const KILL_TIMEOUT_SECONDS: u32 = 60;
 
 /// End an agent and everything it started
 ///
@@ -60,7 +60,7 @@ impl Ask for KillAgent {
     }
 
     fn wait_seconds(_: &Args) -> u32 {
-        PATIENCE
+        KILL_TIMEOUT_SECONDS
     }
 
     fn topics(ticket: &Ticket) -> Vec<Topic> {
@@ -68,7 +68,7 @@ impl Ask for KillAgent {
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<KilledAgent>, ToolError> {
-        let standing = Standing::of(cx.tx, ticket.agent)?;
+        let standing = AgentSnapshot::of(cx.tx, ticket.agent)?;
         let (id, state) = (ticket.agent, standing.state());
         let reason = standing.reason().unwrap_or_default();
         Ok(match (ticket.lived, standing.is_over()) {

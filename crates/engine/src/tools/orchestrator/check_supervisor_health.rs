@@ -32,19 +32,26 @@ impl Tool for CheckSupervisorHealth {
     type Answer = SupervisorHealth;
 }
 
+/// The supervisor to check.
+pub(crate) struct HealthQuestion {
+    agent: Agent,
+    /// Minutes of silence after which it counts as lost
+    threshold: u32,
+    now: Timestamp,
+}
+
 impl Probe for CheckSupervisorHealth {
-    type Question = (Agent, u32, Timestamp);
+    type Question = HealthQuestion;
 
     fn question(cx: &ReadCx<'_>, args: Args) -> Result<Self::Question, ToolError> {
         let agent = find_supervisor(cx.tx, args.agent_id)?;
-        Ok((agent, cx.settings.office.heartbeat_minutes, cx.now))
+        let threshold = cx.settings.office.heartbeat_minutes;
+        Ok(HealthQuestion { agent, threshold, now: cx.now })
     }
 
     // Who waits is known to the server alone.
-    fn answer(
-        engine: &Core,
-        (agent, threshold, now): (Agent, u32, Timestamp),
-    ) -> Result<SupervisorHealth, ToolError> {
+    fn answer(engine: &Core, question: Self::Question) -> Result<SupervisorHealth, ToolError> {
+        let HealthQuestion { agent, threshold, now } = question;
         let health = Health::of(&agent, waiting(engine, agent.id), threshold, now);
         let name = agent.state.name();
         Ok(SupervisorHealth {

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 /// Findings about one supervisor.
-pub(crate) struct Found {
+pub(crate) struct SupervisorHealth {
     agent: Agent,
     title: Option<String>,
     workers: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Found {
 
 /// A page of them.
 pub(crate) struct Question {
-    found: Vec<Found>,
+    found: Vec<SupervisorHealth>,
     next: Option<PageCursor>,
     threshold: u32,
     now: Timestamp,
@@ -63,7 +63,7 @@ impl Probe for ListSupervisors {
         let find = |agent: Agent| {
             let epic = agent.epic.map(|id| cx.tx.epic_get(id)).transpose()?.flatten();
             let counts = agent.epic.map(|id| epic_task_counts(cx.tx, id)).transpose()?;
-            Ok(Found {
+            Ok(SupervisorHealth {
                 workers: cx.tx.agent_descendants(agent.id)?.len(),
                 title: epic.map(|epic| epic.title),
                 tasks: counts.unwrap_or_default(),
@@ -81,7 +81,7 @@ impl Probe for ListSupervisors {
     // Who waits is known to the server alone.
     fn answer(engine: &Core, question: Question) -> Result<Supervisors, ToolError> {
         let Question { found, next, threshold, now } = question;
-        let line = |Found { agent, title, workers, tasks }: Found| {
+        let line = |SupervisorHealth { agent, title, workers, tasks }: SupervisorHealth| {
             let health = Health::of(&agent, waiting(engine, agent.id), threshold, now);
             let name = agent.state.name();
             SupervisorRow {

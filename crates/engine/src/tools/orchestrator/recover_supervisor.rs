@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use store::{Agent, Recipient};
 use wire::supervisors::{HealthStatus, RecoveredSupervisor, RecoveryStatus};
 
-use crate::automation::office::recover::{self, MANY, Recovery, WINDOW_SECONDS};
+use crate::automation::office::recover::{self, MAX_RECOVERIES, Recovery, WINDOW_SECONDS};
 use crate::automation::office::{Health, Waiting, find_supervisor, open_epic, supervisor_role};
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::crew::run::view::Standing;
+use crate::crew::run::view::AgentSnapshot;
 use crate::mail::letter::{self, Letter};
 
 /// Longest wait for a supervisor and its crew to end, in seconds.
-const PATIENCE: u32 = 60;
+const END_TIMEOUT_SECONDS: u32 = 60;
 /// A call may wait for four minutes, of which the record knows nothing until it is over.
 const LEAST_MINUTES: u32 = 5;
 
@@ -76,7 +76,7 @@ impl Ask for RecoverSupervisor {
         supervisor_role(cx.settings)?;
         may_replace(cx, &old, epic, args)?;
         let often = recover::lately(cx.tx, epic, cx.now)?;
-        if often >= MANY {
+        if often >= MAX_RECOVERIES {
             warn(cx, &old, epic, often)?;
             return Ok(ticket(0, Some(often)));
         }
@@ -87,7 +87,7 @@ impl Ask for RecoverSupervisor {
     }
 
     fn wait_seconds(_: &Args) -> u32 {
-        PATIENCE
+        END_TIMEOUT_SECONDS
     }
 
     fn topics(ticket: &Ticket) -> Vec<Topic> {
@@ -111,7 +111,7 @@ impl Ask for RecoverSupervisor {
             tasks_reset: ticket.tasks_reset,
             message,
         };
-        if !Standing::of(cx.tx, old)?.is_over() {
+        if !AgentSnapshot::of(cx.tx, old)?.is_over() {
             let message = format!("{old} is still ending; call again");
             return Ok(Look::NotYet(answer(None, RecoveryStatus::Pending, message)));
         }

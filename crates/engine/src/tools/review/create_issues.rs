@@ -11,7 +11,7 @@ use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::delivery::outbox::issues::{
-    BODY, Created, IssueWish, IssuesWish, LABEL, LABELS, LANE, MOST, TITLE,
+    BODY, Created, IssueDraft, IssuesJob, LABEL, LABELS, LANE, MAX_ISSUES, TITLE,
 };
 use crate::delivery::outbox::{self, NewJob};
 use crate::tools::items::Items;
@@ -29,7 +29,7 @@ const WAIT: u32 = 240;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// The issues
-    issues: Option<Items<Item, 1, MOST>>,
+    issues: Option<Items<Item, 1, MAX_ISSUES>>,
     /// A plan instead: its path in your worktree or in the project
     document: Option<Line<1_000>>,
 }
@@ -78,7 +78,7 @@ impl Ask for CreateIssues {
                 .hint("`document` is the path of a plan in Markdown, each section an issue"));
         }
         let clean = |text: &str| crate::core::redact::redact(text.to_owned());
-        let wish = |item: &Item| IssueWish {
+        let wish = |item: &Item| IssueDraft {
             title: clean(&item.title),
             body: item.body.as_deref().map(clean).unwrap_or_default(),
             labels: item
@@ -96,7 +96,7 @@ impl Ask for CreateIssues {
             lane: LANE.to_owned(),
             agent: caller,
             caller,
-            wish: &IssuesWish { caller, issues, document },
+            wish: &IssuesJob { caller, issues, document },
         };
         Ok(Ticket { errand: outbox::send(cx.tx, sending, cx.now)? })
     }

@@ -10,7 +10,7 @@ use crate::call::cx::{ReadCx, WriteCx, find_agent};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::outbox::pull::{Opened, PullWish};
+use crate::delivery::outbox::pull::{Opened, PullJob};
 use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 
@@ -74,7 +74,7 @@ impl Ask for CreatePullRequest {
                 (caller.id, None)
             }
         };
-        let wish = PullWish {
+        let wish = PullJob {
             agent: Some(author),
             epic: None,
             branch,

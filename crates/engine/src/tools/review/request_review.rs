@@ -82,7 +82,7 @@ impl Ask for RequestReview {
         })?;
         let reviewer = fresh(AgentId::from_bits)?;
         let text = |text: &Option<Text<20_000>>| text.as_ref().map(ToString::to_string);
-        let wish = review::ReviewWish {
+        let wish = review::ReviewJob {
             coder: coder.id,
             reviewer,
             message: text(&args.completion_message),

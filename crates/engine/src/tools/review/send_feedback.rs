@@ -79,7 +79,7 @@ impl Ask for SendFeedback {
         }
         let id = fresh(FeedbackId::from_bits)?;
         let items = args.actionable_items.as_ref().map(Items::as_slice).unwrap_or_default();
-        let wish = feedback::FeedbackWish {
+        let wish = feedback::FeedbackJob {
             id,
             reviewer,
             coder: review.coder,

@@ -47,22 +47,22 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
 pub(super) struct DependsOn(pub(super) Vec<TaskRef>);
 
 impl DependsOn {
-    const MOST: usize = 100;
-    const LONGEST: usize = 8100;
+    const MAX_ITEMS: usize = 100;
+    const MAX_CHARS: usize = 8100;
 
     fn add<E: Error>(&mut self, text: &str) -> Result<(), E> {
         let length = text.chars().count();
-        if length > Self::LONGEST {
+        if length > Self::MAX_CHARS {
             return Err(E::custom(format!(
                 "is {length} characters long; the limit is {}",
-                Self::LONGEST
+                Self::MAX_CHARS
             )));
         }
         for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             self.0.push(name.parse().map_err(E::custom)?);
         }
-        if self.0.len() > Self::MOST {
-            return Err(E::custom(format!("has more than {} items", Self::MOST)));
+        if self.0.len() > Self::MAX_ITEMS {
+            return Err(E::custom(format!("has more than {} items", Self::MAX_ITEMS)));
         }
         Ok(())
     }
@@ -103,8 +103,8 @@ impl JsonSchema for DependsOn {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let item = generator.subschema_for::<TaskRef>();
         json_schema!({ "anyOf": [
-            { "type": "string", "maxLength": Self::LONGEST },
-            { "type": "array", "items": item, "maxItems": Self::MOST },
+            { "type": "string", "maxLength": Self::MAX_CHARS },
+            { "type": "array", "items": item, "maxItems": Self::MAX_ITEMS },
         ] })
     }
 }

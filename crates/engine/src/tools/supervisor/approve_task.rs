@@ -16,7 +16,7 @@ use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::delivery::merge_queue::{self, Details, Handed};
-use crate::delivery::outbox::merge::{MergeWish, in_review};
+use crate::delivery::outbox::merge::{MergeJob, in_review};
 use crate::delivery::outbox::{self, NewJob};
 
 /// Longest wait for the merge and its check, in seconds.
@@ -109,13 +109,13 @@ impl Ask for ApproveTask {
             merge_queue::complete(cx.tx, &mut task, (cx.caller.id(), cx.now))?;
             let reason = "its work was approved".to_owned();
             let stop = StopRequest { outcome: Outcome::Succeeded, reason };
-            let who = (handed.worker.as_ref(), &task);
-            merge_queue::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
+            let worker = handed.worker.as_ref();
+            merge_queue::retire(cx.tx, cx.settings, worker, &task, &stop, None, cx.now)?;
             return Ok(Ticket { task: task.id, merge: None, pin: None, errand: None });
         }
         let (merge, next) = (fresh(MergeId::from_bits)?, fresh(OutboxJobId::from_bits)?);
         let (task, squash) = (task.id, args.squash);
-        let wish = MergeWish::Pin { merge, task, errand: next, squash, commit: None };
+        let wish = MergeJob::Pin { merge, task, errand: next, squash, commit: None };
         let sending = NewJob {
             kind: OutboxJobKind::Merge,
             // Nobody waits to know what was approved.

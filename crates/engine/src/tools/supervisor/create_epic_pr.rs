@@ -14,7 +14,7 @@ use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::delivery::merge_queue::worker_of;
-use crate::delivery::outbox::pull::{Opened, PullWish};
+use crate::delivery::outbox::pull::{Opened, PullJob};
 use crate::delivery::outbox::{self, NewJob};
 use crate::delivery::worktree_setup::epic_branch_of;
 use crate::tasks::epic::find_epic;
@@ -72,7 +72,7 @@ impl Ask for CreateEpicPr {
         let description = args.description.as_ref();
         let description = description.map_or_else(|| described(&epic, &tasks), ToString::to_string);
         let owner = owner(cx, id, &tasks)?;
-        let wish = PullWish {
+        let wish = PullJob {
             agent: owner,
             epic: Some(id),
             branch: Some(epic_branch_of(id)),

@@ -63,8 +63,8 @@ impl Write for ForceCompleteTask {
         cx.tell(Some(task.id), data)?;
         let reason = format!("its task was completed by force: {}", args.reason);
         let stop = StopRequest { outcome: Outcome::Killed, reason };
-        let who = (worker.as_ref(), &task);
-        merge_queue::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
+        let worker = worker.as_ref();
+        merge_queue::retire(cx.tx, cx.settings, worker, &task, &stop, None, cx.now)?;
         tracing::warn!(task = %task.id, was = state.stored(), "task completed by force");
         Ok(ForcedTask {
             task_id: task.id,

@@ -62,7 +62,7 @@ impl Write for RequestChanges {
         let above = task.epic.map(|epic| cx.tx.agent_supervising(epic)).transpose()?.flatten();
         if live.is_some() || above.is_some_and(|above| Some(above.id) != cx.caller.id()) {
             let from = cx.caller.sender();
-            merge_queue::write_to(cx.tx, (&task, worker.as_ref()), from, word, cx.now)?;
+            merge_queue::write_to(cx.tx, &task, worker.as_ref(), from, word, cx.now)?;
         }
         Ok(ReturnedTask {
             task_id: task.id,

@@ -89,7 +89,7 @@ fn write(engine: &Core, after: i64, last: i64) -> Result<(AuditCheckpoint, u64),
     let archive = format!("audit-{:09}-{last:09}.jsonl", after + 1);
     let path = dir.join(&archive);
     let mut file = AtomicFile::create(&path).map_err(ToolError::internal)?;
-    let written = fill(engine, &mut file, (after, last));
+    let written = fill(engine, &mut file, after, last);
     let (last_hash, sha256, bytes) = match written {
         Ok(written) => written,
         Err(error) => {
@@ -113,7 +113,8 @@ fn write(engine: &Core, after: i64, last: i64) -> Result<(AuditCheckpoint, u64),
 fn fill(
     engine: &Core,
     file: &mut AtomicFile,
-    (after, last): (i64, i64),
+    after: i64,
+    last: i64,
 ) -> Result<(String, String, u64), ToolError> {
     let mut head = engine.store.read(|tx| {
         let cut = tx.audit_checkpoints()?.pop();

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use store::{BoardCard, BoardFilter, Tx};
 use wire::tasks::{GraphEdge, GraphNode, TaskGraph};
 
-use super::BoardWish;
+use super::BoardRequest;
 use crate::core::error::ToolError;
 use crate::views::service::Views;
 
 /// Tasks in the graph.
-const MOST: usize = 500;
+const MAX_GRAPH_TASKS: usize = 500;
 /// Dependants read per task.
 const BESIDE: u32 = 50;
 
@@ -26,24 +26,24 @@ fn graph_node(card: &BoardCard) -> GraphNode {
 
 impl Views {
     /// The tasks that wait for others or are waited for, at most 500.
-    pub async fn board_graph(&self, wish: BoardWish) -> Result<TaskGraph, ToolError> {
+    pub async fn board_graph(&self, wish: BoardRequest) -> Result<TaskGraph, ToolError> {
         self.store.scan(move |tx| graph(tx, &wish.filter(tx)?)).await
     }
 }
 
 fn graph(tx: &Tx<'_>, filter: &BoardFilter) -> Result<TaskGraph, ToolError> {
-    let most = u32::try_from(MOST).unwrap_or(u32::MAX);
+    let most = u32::try_from(MAX_GRAPH_TASKS).unwrap_or(u32::MAX);
     let (seeds, mut truncated) = if filter.words.is_empty() {
         let seeds = tx.board_linked(filter, most + 1)?;
-        let more = seeds.len() > MOST;
+        let more = seeds.len() > MAX_GRAPH_TASKS;
         (seeds, more)
     } else {
         let found = tx.board_search(filter)?;
         (found.cards, found.truncated)
     };
-    let mut order: Vec<i64> = seeds.iter().take(MOST).map(|card| card.number).collect();
+    let mut order: Vec<i64> = seeds.iter().take(MAX_GRAPH_TASKS).map(|card| card.number).collect();
     let mut cards: HashMap<i64, BoardCard> =
-        seeds.into_iter().take(MOST).map(|card| (card.number, card)).collect();
+        seeds.into_iter().take(MAX_GRAPH_TASKS).map(|card| (card.number, card)).collect();
     // Outwards from the open ones, so that what is nearest is there if not all of it fits.
     let mut open: VecDeque<i64> = order.iter().copied().collect();
     let mut needs: HashMap<i64, Vec<i64>> = HashMap::new();
@@ -54,7 +54,7 @@ fn graph(tx: &Tx<'_>, filter: &BoardFilter) -> Result<TaskGraph, ToolError> {
             if cards.contains_key(next) {
                 continue;
             }
-            if cards.len() >= MOST {
+            if cards.len() >= MAX_GRAPH_TASKS {
                 truncated = true;
                 break;
             }

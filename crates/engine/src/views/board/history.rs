@@ -142,7 +142,7 @@ impl Names<'_> {
         }
         let mut text = match self.ended_then(event, to)? {
             Some(outcome) => format!("{who} ended, {outcome}: released"),
-            None => moved((from, to), event.agent, who),
+            None => moved(from, to, event.agent, who),
         };
         if let Some(reason) = &change.reason {
             text = format!("{text}: {reason}");
@@ -173,7 +173,7 @@ impl Names<'_> {
 }
 
 /// A move in words.
-fn moved((from, to): (TaskStateName, TaskStateName), by: Option<AgentId>, who: &str) -> String {
+fn moved(from: TaskStateName, to: TaskStateName, by: Option<AgentId>, who: &str) -> String {
     match (to, by) {
         (TaskStateName::InProgress, Some(_)) => match from {
             TaskStateName::Pending | TaskStateName::Assigned => format!("claimed by {who}"),

@@ -15,7 +15,7 @@ use crate::delivery::reviews::view::pull_request_view;
 use crate::views::service::Views;
 
 /// Entries shown per list.
-const MANY: u32 = 100;
+const MAX_ENTRIES: u32 = 100;
 /// History entries shown.
 const HISTORY: u32 = 50;
 /// Characters of an agent's summary shown.
@@ -35,15 +35,15 @@ fn whole(tx: &Tx<'_>, rows: &mut Rows<'_>, name: &TaskRef) -> Result<TaskDetails
     let row = rows.row(tx.board_card(task.number)?.ok_or_else(gone)?)?;
     let history = history::page(tx, task.id, i64::MAX, HISTORY)?;
     let budget = row.agent.as_ref().map(|agent| tx.budget_get(agent.id)).transpose()?.flatten();
-    let dispatches = tx.dispatch_newest(task.number, MANY)?;
+    let dispatches = tx.dispatch_newest(task.number, MAX_ENTRIES)?;
     let doer = row.agent.as_ref().map(|agent| agent.id).or(task.assigned_agent);
     let pull = doer.map(|agent| tx.pull_of(agent)).transpose()?.flatten();
     // An agent may have gone on to another task; its pull request is not this one's then.
     let pull = pull.filter(|pull| task.pr_url.as_ref() == Some(&pull.url));
-    let comments = tx.comment_list(task.number, MANY)?;
+    let comments = tx.comment_list(task.number, MAX_ENTRIES)?;
     Ok(TaskDetails {
         waits_for: links(tx, tx.task_needs(task.number)?)?,
-        waited_for_by: links(tx, tx.task_needed_by(task.number, MANY)?)?,
+        waited_for_by: links(tx, tx.task_needed_by(task.number, MAX_ENTRIES)?)?,
         comments: comments.into_iter().map(|one| comment(tx, one)).collect::<Result<_, _>>()?,
         dispatches: dispatches
             .into_iter()
@@ -67,7 +67,7 @@ fn whole(tx: &Tx<'_>, rows: &mut Rows<'_>, name: &TaskRef) -> Result<TaskDetails
 }
 
 fn links(tx: &Tx<'_>, numbers: Vec<i64>) -> Result<Vec<TaskLink>, ToolError> {
-    let most = usize::try_from(MANY).unwrap_or(usize::MAX);
+    let most = usize::try_from(MAX_ENTRIES).unwrap_or(usize::MAX);
     let mut links = Vec::new();
     for number in numbers.into_iter().take(most) {
         let Some(card) = tx.board_card(number)? else { continue };

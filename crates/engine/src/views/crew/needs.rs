@@ -19,7 +19,7 @@ use crate::delivery::reviews::history;
 use crate::mail::asking;
 
 /// Entries read per kind.
-const MANY: u32 = 200;
+const ENTRIES_PER_KIND: u32 = 200;
 /// A budget that ran out longer ago is nobody's question any more.
 const BUDGET_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -98,15 +98,15 @@ fn letters(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> 
         } else {
             continue;
         };
-        needs.push(letter(look, kind, &line.subject, (line.from, line.created_at, line.id))?);
+        needs.push(letter(look, kind, &line.subject, line.from, line.created_at, line.id)?);
     }
-    for mail in tx.mail_unread_newest(Recipient::Human, MANY)? {
+    for mail in tx.mail_unread_newest(Recipient::Human, ENTRIES_PER_KIND)? {
         // What could not be merged is told as such.
         let merge = ["Merge ", "Check Failed: ", "Not Merged: "];
         let told = merge.iter().any(|words| mail.subject.starts_with(words));
         if asking::is_alert(&mail.subject) && !told {
-            let facts = (mail.from, mail.created_at, mail.id);
-            needs.push(letter(look, NeedKind::Mail, &mail.subject, facts)?);
+            let (from, at) = (mail.from, mail.created_at);
+            needs.push(letter(look, NeedKind::Mail, &mail.subject, from, at, mail.id)?);
         }
     }
     Ok(())
@@ -122,7 +122,9 @@ fn letter(
     look: &Look<'_>,
     kind: NeedKind,
     subject: &str,
-    (from, at, id): (Option<AgentId>, Timestamp, model::MailId),
+    from: Option<AgentId>,
+    at: Timestamp,
+    id: model::MailId,
 ) -> Result<NeedView, ToolError> {
     let agent = from.map(|id| look.tx.agent_get(id)).transpose()?.flatten();
     let task = task_of(look.tx, agent.as_ref().and_then(|agent| agent.task))?;
@@ -135,7 +137,7 @@ fn letter(
 fn reviews(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> {
     let tx = look.tx;
     let filter = TaskFilter { states: vec![TaskStateName::Review], ..TaskFilter::default() };
-    for task in tx.task_page(&filter, 0, MANY)?.items {
+    for task in tx.task_page(&filter, 0, ENTRIES_PER_KIND)?.items {
         let led = task.epic.map(|epic| tx.agent_supervising(epic)).transpose()?.flatten().is_some();
         let approved = tx.merge_of(task.id)?.is_some_and(|merge| merge.ended_at.is_none());
         if led || approved {
@@ -175,12 +177,12 @@ fn review_limits(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolE
 /// Approved work that is held, or that was sent back and that nobody goes on with.
 fn merges(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> {
     let tx = look.tx;
-    let held = tx.merge_page(MergePage::Open, 0, MANY)?.items;
+    let held = tx.merge_page(MergePage::Open, 0, ENTRIES_PER_KIND)?.items;
     for merge in held.iter().filter(|merge| merge.state == MergeState::Held) {
         needs.extend(merge_need(look, merge, "held")?);
     }
     let mut seen: HashSet<TaskId> = HashSet::new();
-    for merge in tx.merges_newest(MANY)? {
+    for merge in tx.merges_newest(ENTRIES_PER_KIND)? {
         // Only what became of a task last counts.
         if seen.insert(merge.task) && merge.state == MergeState::SentBack && is_left(tx, &merge)? {
             needs.extend(merge_need(look, &merge, "sent back")?);
@@ -212,7 +214,7 @@ fn merge_need(look: &Look<'_>, merge: &Merge, how: &str) -> Result<Option<NeedVi
 /// Agents that spent what they had, with whose work nobody goes on.
 fn budgets(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> {
     let tx = look.tx;
-    for agent in tx.agents_over_budget(look.now.after_millis(-BUDGET_MS), MANY)? {
+    for agent in tx.agents_over_budget(look.now.after_millis(-BUDGET_MS), ENTRIES_PER_KIND)? {
         let AgentState::Ended { reason, at, .. } = &agent.state else { continue };
         // Whoever was only taken along is no question of its own.
         if reason.starts_with("its ancestor") || tx.run_is_resumed(agent.id)? {

@@ -13,7 +13,7 @@ use wire::overview::{
 use super::needs::needs;
 use super::row::Look;
 use crate::core::error::ToolError;
-use crate::crew::run::Wish;
+use crate::crew::run::RunOptions;
 use crate::views::service::Views;
 
 /// Requests listed; the rest is counted.
@@ -106,7 +106,7 @@ fn limited(look: &Look<'_>) -> Result<Vec<LimitedModel>, ToolError> {
     for (id, until) in look.tx.agents_limited()? {
         let glance = look.tx.agent_details(id)?;
         let model =
-            glance.and_then(|it| it.model.or_else(|| Wish::shown(it.wish.as_deref()?).model));
+            glance.and_then(|it| it.model.or_else(|| RunOptions::shown(it.wish.as_deref()?).model));
         let who = match model {
             Some(model) => model,
             None => look.tx.agent_get(id)?.map(|agent| agent.kind).unwrap_or_default(),

@@ -18,7 +18,7 @@ use crate::core::error::ToolError;
 use crate::core::names::short;
 use crate::core::settings::Settings;
 use crate::crew::result::AgentResult;
-use crate::crew::run::Wish;
+use crate::crew::run::RunOptions;
 use crate::views::service::Views;
 
 /// Lifecycle events read for a lane.
@@ -66,7 +66,7 @@ impl<'a> Look<'a> {
             ToolError::internal(std::io::Error::other("an agent disappeared while it was read"))
         })?;
         let did = self.engine.activity.of(agent.id);
-        let wish = glance.wish.as_deref().map(Wish::shown);
+        let wish = glance.wish.as_deref().map(RunOptions::shown);
         let role = self.settings.roles.get(&agent.role);
         let (segments, calls) = self.lane(&agent, did.as_ref())?.unzip();
         let (reason, limited_until) = match &agent.state {
@@ -154,7 +154,7 @@ impl<'a> Look<'a> {
 }
 
 /// When it must be over: by its budget and those above it, and by its own time limit.
-fn deadline(agent: &Agent, glance: &AgentDetails, wish: Option<&Wish>) -> Option<Timestamp> {
+fn deadline(agent: &Agent, glance: &AgentDetails, wish: Option<&RunOptions>) -> Option<Timestamp> {
     // Each attempt has the whole of its time limit, and only the first one's beginning is known.
     let began = glance.started_at.filter(|_| agent.attempt == 1);
     let limit = wish.and_then(|wish| wish.timeout);

@@ -85,8 +85,8 @@ fn look(engine: &Core, work: Work) -> Result<AgentDiff, ToolError> {
         Err(error) => return Ok(nothing(error.to_string())),
     };
     let range = merge.as_ref().map(|merge| merged(&repo, &tree, merge)).transpose()?.flatten();
-    if let Some(range) = range.clone().filter(|_| !is_there) {
-        let view = between(&repo, range)?;
+    if let Some((base, head)) = range.clone().filter(|_| !is_there) {
+        let view = between(&repo, base, head)?;
         return Ok(with_names(view, tree));
     }
     let Some(head) = head_of(&repo, &tree, is_there.then_some(&*dir))? else {
@@ -95,15 +95,19 @@ fn look(engine: &Core, work: Work) -> Result<AgentDiff, ToolError> {
     };
     // What is committed after the merge is looked at by itself.
     let is_at_merge = merge.is_some_and(|merge| merge.commit == head);
-    let base = match range.filter(|_| is_at_merge) {
-        Some((before, _)) => repo.common_ancestor(&before, &head)?.unwrap_or(before),
-        None => base_of(&repo, &tree, (&head, is_pulled || !is_there))?,
+    let base = if let Some((before, _)) = range.filter(|_| is_at_merge) {
+        repo.common_ancestor(&before, &head)?.unwrap_or(before)
+    } else {
+        // What the target has already was merged elsewhere, and began where the worktree began.
+        let is_open = is_there && !is_pulled;
+        let shared = shared_with_target(&repo, &tree, &head)?;
+        shared.filter(|shared| *shared != head || is_open).unwrap_or_else(|| tree.base.clone())
     };
     let view = if is_there {
         let (diff, uncommitted) = repo.work_diff(&dir, &base, PATCH)?;
-        AgentDiff { uncommitted, ..view_of(&repo, diff, (base, head))? }
+        AgentDiff { uncommitted, ..view_of(&repo, diff, base, head)? }
     } else {
-        between(&repo, (base, head))?
+        between(&repo, base, head)?
     };
     Ok(with_names(view, tree))
 }
@@ -140,37 +144,23 @@ fn head_of(repo: &Repo, tree: &Worktree, dir: Option<&Path>) -> Result<Option<St
     Ok(tree.head.as_deref().map(|head| repo.resolve(head)).transpose()?.flatten())
 }
 
-/// The commit that its work is compared with: where it left the branch it is meant for.
-fn base_of(
+/// Last commit that a worktree's head shares with its target branch.
+fn shared_with_target(
     repo: &Repo,
     tree: &Worktree,
-    (head, is_over): (&str, bool),
-) -> Result<String, ToolError> {
-    let target = match &tree.target {
-        Some(target) => repo.resolve(&format!("refs/heads/{target}"))?,
-        None => None,
-    };
-    let shared = match target {
-        Some(target) => repo.common_ancestor(&target, head)?,
-        None => None,
-    };
-    // What the target has already was merged elsewhere, and began where the worktree began.
-    Ok(match shared {
-        Some(shared) if shared != head || !is_over => shared,
-        _ => tree.base.clone(),
-    })
+    head: &str,
+) -> Result<Option<String>, ToolError> {
+    let Some(target) = &tree.target else { return Ok(None) };
+    let Some(target) = repo.resolve(&format!("refs/heads/{target}"))? else { return Ok(None) };
+    Ok(repo.common_ancestor(&target, head)?)
 }
 
-fn between(repo: &Repo, (base, head): (String, String)) -> Result<AgentDiff, ToolError> {
+fn between(repo: &Repo, base: String, head: String) -> Result<AgentDiff, ToolError> {
     let diff = repo.diff(&base, &head, PATCH)?;
-    view_of(repo, diff, (base, head))
+    view_of(repo, diff, base, head)
 }
 
-fn view_of(
-    repo: &Repo,
-    diff: Diff,
-    (base, head): (String, String),
-) -> Result<AgentDiff, ToolError> {
+fn view_of(repo: &Repo, diff: Diff, base: String, head: String) -> Result<AgentDiff, ToolError> {
     let commits = repo.history(&base, &head, COMMITS)?;
     let commit = |(hash, at, subject)| CommitView { hash, at, subject };
     let more = diff.files.len() > FILES;

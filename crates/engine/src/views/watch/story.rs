@@ -17,7 +17,7 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::machine::folder_of;
 use crate::core::redact::redact;
-use crate::views::crew::{CrewStates, CrewWish, Past};
+use crate::views::crew::{CrewRequest, CrewStates, Past};
 use crate::views::service::Views;
 
 /// Children listed.
@@ -56,7 +56,7 @@ impl Views {
         let mut row = rows.pop().ok_or_else(|| {
             ToolError::internal(std::io::Error::other("an agent disappeared while it was read"))
         })?;
-        let wish = CrewWish {
+        let wish = CrewRequest {
             parent: Some(id),
             states: CrewStates::Any,
             text: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use host::agent::{EntryKind, TranscriptEntry, read_transcript};
-use host::run::{OutputLine, OutputRange, Position, RunFolder, Stream};
+use host::run::{OutputLine, OutputRange, RunFolder, Stream};
 use model::AgentId;
 use serde_json::Value;
 use wire::agents::{AgentStream, OutputPlace, StepKind, StreamItem};
@@ -15,7 +15,7 @@ use crate::core::error::ToolError;
 use crate::core::machine::folder_of;
 use crate::core::redact::redact;
 use crate::crew::run::ask::{self, REMEMBERED};
-use crate::crew::run::{OutputFolders, OutputWish};
+use crate::crew::run::{OutputFolders, OutputRequest, output_place, position};
 use crate::views::service::Views;
 
 /// A text is no longer than this unless it is wanted whole.
@@ -30,14 +30,14 @@ const PROGRAM: &str = "command";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beginning {
     /// At a place
-    At(Position),
+    At(OutputPlace),
     /// Lines before the end, or before a position
-    Tail(usize, Option<Position>),
+    Tail(usize, Option<OutputPlace>),
 }
 
 /// Query for an agent's steps.
 #[derive(Debug, Clone, Copy)]
-pub struct StreamWish {
+pub struct StreamRequest {
     /// Of which attempt; the present one where absent
     pub attempt: Option<u32>,
     /// From where
@@ -46,10 +46,6 @@ pub struct StreamWish {
     pub bytes: usize,
     /// True to truncate nothing
     pub whole: bool,
-}
-
-pub(crate) fn output_place(place: Position) -> OutputPlace {
-    OutputPlace { segment: place.segment, offset: place.offset }
 }
 
 const fn step_kind(kind: EntryKind) -> StepKind {
@@ -106,7 +102,7 @@ impl Views {
     pub async fn agent_stream(
         &self,
         id: AgentId,
-        wish: StreamWish,
+        wish: StreamRequest,
     ) -> Result<AgentStream, ToolError> {
         let agent = self.store.read(|tx| find_agent(tx, id))?;
         let attempt = wish.attempt.unwrap_or(agent.attempt);
@@ -114,21 +110,23 @@ impl Views {
             Beginning::At(place) => (place, wish.bytes),
             Beginning::Tail(lines, before) => {
                 let folder = folder_of(self, &agent).path().with_file_name(attempt.to_string());
+                let before = before.map(position);
                 let found = self.outside(move |_| {
                     let folders = OutputFolders::of(RunFolder::open(folder), attempt);
                     folders.tail(before, lines).map_err(ToolError::internal)
                 });
                 let sized = |range: OutputRange| {
-                    (range.from, usize::try_from(range.bytes).unwrap_or(usize::MAX))
+                    (output_place(range.from), usize::try_from(range.bytes).unwrap_or(usize::MAX))
                 };
                 match found.await?.map(sized) {
                     Some((from, bytes)) => (from, bytes),
                     None if before.is_some() => return Ok(nothing(attempt)),
-                    None => (Position::default(), wish.bytes),
+                    None => (OutputPlace::default(), wish.bytes),
                 }
             }
         };
-        let page = self.output(id, OutputWish { attempt: Some(attempt), from, bytes }).await?;
+        let request = OutputRequest { attempt: Some(attempt), from, bytes };
+        let page = self.output_page(id, request).await?;
         // A permission that the rules or an earlier answer gave was no question to anybody.
         let asked = self.store.read(|tx| tx.questions_of(id)).map_err(ToolError::from)?;
         let asked = asked.into_iter().filter(|it| it.answer.as_deref() != Some(REMEMBERED));
@@ -143,7 +141,7 @@ impl Views {
         }
         Ok(AgentStream {
             items,
-            from: output_place(from),
+            from,
             next: output_place(page.next),
             attempt: page.attempt,
             complete: page.complete,
@@ -154,7 +152,7 @@ impl Views {
 
 /// There is nothing before the beginning.
 fn nothing(attempt: u32) -> AgentStream {
-    let (from, next) = (output_place(Position::default()), output_place(Position::default()));
+    let (from, next) = (OutputPlace::default(), OutputPlace::default());
     AgentStream { items: Vec::new(), from, next, attempt, complete: false, heard: false }
 }
 

@@ -187,7 +187,7 @@ impl Repo {
         match wanted {
             WantedCheckout::Scratch { commit } => {
                 if !registration.is_scratch() {
-                    return Err(occupied("a worktree that somebody works in"));
+                    return Err(occupied("a worktree in use"));
                 }
                 // It could not be reset. Nobody works in it, so it can as well be made anew.
                 self.commit(commit)?;

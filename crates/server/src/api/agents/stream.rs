@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::{Beginning, Position, StreamWish, ToolError};
+use engine::{Beginning, StreamRequest, ToolError};
 use model::Cursor;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
-use wire::agents::AgentStream;
+use wire::agents::{AgentStream, OutputPlace};
 
 use crate::answer::{Answer, Params};
-use crate::api::runs::{AT_LAST, BYTES, LONGEST_WAIT, MOST_BYTES, SOON, wrong};
+use crate::api::runs::{AT_LAST, BYTES, FIRST_POLL_INTERVAL, LONGEST_WAIT, MOST_BYTES, wrong};
 use crate::shared::Shared;
 
 /// Nobody wants to begin further before the end.
@@ -42,7 +42,7 @@ pub(crate) struct StreamQuery {
 }
 
 impl StreamQuery {
-    fn wish(&self) -> Result<StreamWish, ToolError> {
+    fn wish(&self) -> Result<StreamRequest, ToolError> {
         if self.wait_seconds > LONGEST_WAIT {
             let error = wrong("waitSeconds", &format!("must be at most {LONGEST_WAIT}"));
             return Err(error.detail("limit", LONGEST_WAIT));
@@ -52,13 +52,13 @@ impl StreamQuery {
             return Err(wrong("bytes", &format!("must be from 1 to {MOST_BYTES}")));
         }
         let place =
-            |segment| Position { segment, offset: self.offset.unwrap_or_default().offset() };
+            |segment| OutputPlace { segment, offset: self.offset.unwrap_or_default().offset() };
         let from = match self.tail {
             None => Beginning::At(place(self.segment.unwrap_or_default())),
             Some(lines @ 1..=LONGEST_TAIL) => Beginning::Tail(lines, self.segment.map(place)),
             Some(_) => return Err(wrong("tail", &format!("must be from 1 to {LONGEST_TAIL}"))),
         };
-        Ok(StreamWish { attempt: self.attempt, from, bytes, whole: self.whole })
+        Ok(StreamRequest { attempt: self.attempt, from, bytes, whole: self.whole })
     }
 }
 
@@ -75,7 +75,7 @@ pub(crate) async fn stream(
         return Err(error.into());
     }
     let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds);
-    let mut pause = SOON;
+    let mut pause = FIRST_POLL_INTERVAL;
     let mut began = None;
     loop {
         let mut page = engine.agent_stream(agent.id, wish).await?;
@@ -87,8 +87,7 @@ pub(crate) async fn stream(
         }
         // What comes after another attempt began is another output.
         wish.attempt = Some(page.attempt);
-        let next = Position { segment: page.next.segment, offset: page.next.offset };
-        wish.from = Beginning::At(next);
+        wish.from = Beginning::At(page.next);
         if page.heard {
             // Much of what is said is for programs: there may be more.
             continue;

@@ -1,4 +1,4 @@
-//! Whoever follows reads from the number it saw last.
+//! A follower of events reads from the number it saw last.
 //!
 //! Nothing is queued for anybody: the store only says how far the events reach, and a reader fetches a
 //! page when it has sent the one before. So a slow one holds nobody back, and loses nothing.
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use wire::event::StreamHead;
 
-use super::tail::Told;
+use super::tail::RenderedEvent;
 use super::{Wanted, removed};
 use crate::activity::Counted;
 use crate::answer::Answer;
@@ -31,7 +31,7 @@ const SKIPPED: i64 = 10_000;
 #[derive(Debug)]
 pub(super) enum News {
     /// These happened
-    Events(Vec<Told>),
+    Events(Vec<RenderedEvent>),
     /// Everything up to here was looked at, and nothing more of it was asked for
     Seen(i64),
     /// Nothing; but the line is alive
@@ -58,7 +58,7 @@ pub(super) struct Follow {
     shared: Arc<Shared>,
     /// The tab that hears it, and when its time is over
     tab: Option<(Tab, Instant)>,
-    place: Place,
+    place: FollowerPosition,
     /// Up to here the reader knows that everything was looked at
     told: i64,
     beat: Interval,
@@ -67,7 +67,7 @@ pub(super) struct Follow {
 }
 
 /// Where somebody is in the sequence.
-struct Place {
+struct FollowerPosition {
     query: EventSelection,
     news: watch::Receiver<i64>,
     /// Everything up to here was looked at
@@ -95,7 +95,7 @@ impl Follow {
         let follow = Self {
             shared: Arc::clone(shared),
             tab,
-            place: Place { query: wanted.query, news, seen: after, rests_until: now },
+            place: FollowerPosition { query: wanted.query, news, seen: after, rests_until: now },
             told: after,
             beat,
             _open: shared.app.activity.open.enter(),
@@ -131,7 +131,7 @@ impl Follow {
     }
 }
 
-impl Place {
+impl FollowerPosition {
     /// The next events that were asked for, or that there are none for long.
     async fn next(&mut self, shared: &Shared, told: i64) -> News {
         loop {
@@ -145,7 +145,7 @@ impl Place {
                     Ok(_) => {}
                     Err(error) => return News::End(End::Record(error)),
                 }
-                match shared.tail.look(engine, &self.query, (self.seen, last)).await {
+                match shared.tail.look(engine, &self.query, self.seen, last).await {
                     Err(error) => return News::End(End::Record(error)),
                     Ok(found) => {
                         self.seen = found.seen;

@@ -1,4 +1,4 @@
-//! The newest events, ready to be sent, once for all who follow.
+//! The newest events, ready to be sent, shared by all followers.
 //!
 //! Fifty who follow want the same events at the same moment. Whoever comes first reads them from the
 //! store, and the others find them here; only who is far behind reads for itself, a page at a time and
@@ -27,7 +27,7 @@ const LOOKS: usize = 2;
 
 /// An event as it goes to those who follow.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct RenderedEvent {
     pub(super) number: i64,
     kind: EventKind,
     agent: Option<AgentId>,
@@ -36,7 +36,7 @@ pub(super) struct Told {
     pub(super) text: Arc<str>,
 }
 
-impl From<EventView> for Told {
+impl From<EventView> for RenderedEvent {
     fn from(event: EventView) -> Self {
         // Plain fields and JSON from the store: there is nothing that could not be written.
         let text = engine::redact(serde_json::to_string(&event).unwrap_or_default()).into();
@@ -47,8 +47,8 @@ impl From<EventView> for Told {
 
 /// Some events, and how far it was looked for them.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) told: Vec<Told>,
+pub(super) struct TailSlice {
+    pub(super) told: Vec<RenderedEvent>,
     pub(super) seen: i64,
 }
 
@@ -73,8 +73,9 @@ impl Tail {
         &self,
         engine: &Engine,
         query: &EventSelection,
-        (after, until): (i64, i64),
-    ) -> Result<Found, ToolError> {
+        after: i64,
+        until: i64,
+    ) -> Result<TailSlice, ToolError> {
         if until.saturating_sub(after) <= KEPT / 2 {
             self.catch_up(engine, until).await?;
             let kept = self.kept();
@@ -86,8 +87,8 @@ impl Tail {
         let _few = self.looks.acquire().await;
         let range = EventRange { after, until, limit: PAGE, bytes: PAGE_BYTES };
         let found = engine.events(query, range).await?;
-        let told = found.events.into_iter().map(Told::from).collect();
-        Ok(Found { told, seen: found.searched_to })
+        let told = found.events.into_iter().map(RenderedEvent::from).collect();
+        Ok(TailSlice { told, seen: found.searched_to })
     }
 
     /// Reads what is new, one for all.
@@ -100,7 +101,8 @@ impl Tail {
             let Some(after) = self.kept().next(until) else { return Ok(()) };
             let range = EventRange { after, until, limit: PAGE, bytes: PAGE_BYTES };
             let found = engine.events(&EventSelection::default(), range).await?;
-            let told: Vec<Told> = found.events.into_iter().map(Told::from).collect();
+            let told: Vec<RenderedEvent> =
+                found.events.into_iter().map(RenderedEvent::from).collect();
             self.kept().put(told, found.searched_to);
         }
     }
@@ -113,7 +115,7 @@ impl Tail {
 
 #[derive(Debug, Default)]
 struct Kept {
-    events: VecDeque<Told>,
+    events: VecDeque<RenderedEvent>,
     /// Everything behind this number is here,
     after: i64,
     /// up to this one
@@ -132,7 +134,7 @@ impl Kept {
     }
 
     /// Takes the next events in, and lets go of the oldest.
-    fn put(&mut self, told: Vec<Told>, seen: i64) {
+    fn put(&mut self, told: Vec<RenderedEvent>, seen: i64) {
         self.bytes += told.iter().map(|event| event.text.len()).sum::<usize>();
         self.events.extend(told);
         self.until = seen;
@@ -143,7 +145,7 @@ impl Kept {
         }
     }
 
-    fn find(&self, query: &EventSelection, after: i64) -> Found {
+    fn find(&self, query: &EventSelection, after: i64) -> TailSlice {
         let from = self.events.partition_point(|told| told.number <= after);
         let (mut told, mut bytes) = (Vec::new(), 0);
         for event in self.events.range(from..) {
@@ -151,10 +153,10 @@ impl Kept {
                 bytes += event.text.len();
                 told.push(event.clone());
                 if told.len() >= PAGE as usize || bytes >= PAGE_BYTES {
-                    return Found { told, seen: event.number };
+                    return TailSlice { told, seen: event.number };
                 }
             }
         }
-        Found { told, seen: self.until.max(after) }
+        TailSlice { told, seen: self.until.max(after) }
     }
 }

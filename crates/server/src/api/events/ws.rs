@@ -1,4 +1,4 @@
-//! Events over a WebSocket: one message each, and nothing is taken from the other side.
+//! Events over a WebSocket: one message each; incoming messages are refused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::auth::WS_PROTOCOL;
 use crate::shared::Shared;
 
 /// Whoever sends more than this is not even read.
-const LONGEST: usize = 4096;
+const MAX_INCOMING_BYTES: usize = 4096;
 /// Time for the other side to receive the close.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -35,13 +35,16 @@ pub(crate) async fn follow(
 ) -> Answer<Response> {
     let wanted = wanted(&shared, asked).await?;
     let upgrade = upgrade.map_err(|problem| {
-        let error = ToolError::invalid(format!("this is a WebSocket: {}", problem.body_text()))
-            .hint("`GET /api/events` with `Accept: text/event-stream` says the same over HTTP");
+        let error =
+            ToolError::invalid(format!("this route is a WebSocket: {}", problem.body_text()))
+                .hint("`GET /api/events` with `Accept: text/event-stream` says the same over HTTP");
         Refusal::with(StatusCode::UPGRADE_REQUIRED, error)
     })?;
     let (follow, head) = Follow::new(&shared, wanted, tab.map(|tab| tab.0))?;
-    let upgrade =
-        upgrade.protocols([WS_PROTOCOL]).max_message_size(LONGEST).max_frame_size(LONGEST);
+    let upgrade = upgrade
+        .protocols([WS_PROTOCOL])
+        .max_message_size(MAX_INCOMING_BYTES)
+        .max_frame_size(MAX_INCOMING_BYTES);
     Ok(upgrade.on_upgrade(async move |mut socket| {
         // So that the end of the server waits for the farewell.
         let _counted = shared.tasks.token();
@@ -61,9 +64,9 @@ async fn tell(socket: &mut WebSocket, mut follow: Follow, head: &StreamHead) -> 
         let news = tokio::select! {
             biased;
             heard = socket.recv() => match refused(heard) {
-                Heard::Nothing => continue,
-                Heard::Gone => return None,
-                Heard::Wrong(farewell) => return Some(farewell),
+                IncomingFrame::Nothing => continue,
+                IncomingFrame::Gone => return None,
+                IncomingFrame::Wrong(farewell) => return Some(farewell),
             },
             news = follow.next() => news,
         };
@@ -99,7 +102,7 @@ async fn send(socket: &mut WebSocket, news: News) -> Result<Option<CloseFrame>, 
 }
 
 /// Message from the other side.
-enum Heard {
+enum IncomingFrame {
     /// Nothing that matters
     Nothing,
     /// It has gone
@@ -108,37 +111,38 @@ enum Heard {
     Wrong(CloseFrame),
 }
 
-fn refused(heard: Option<Result<Message, axum::Error>>) -> Heard {
+fn refused(heard: Option<Result<Message, axum::Error>>) -> IncomingFrame {
     match heard {
-        Some(Ok(Message::Ping(_) | Message::Pong(_))) => Heard::Nothing,
-        Some(Ok(Message::Close(_))) | None => Heard::Gone,
-        Some(Ok(Message::Text(_))) => {
-            Heard::Wrong(frame(close_code::POLICY, "events are only told here; nothing is taken"))
-        }
+        Some(Ok(Message::Ping(_) | Message::Pong(_))) => IncomingFrame::Nothing,
+        Some(Ok(Message::Close(_))) | None => IncomingFrame::Gone,
+        Some(Ok(Message::Text(_))) => IncomingFrame::Wrong(frame(
+            close_code::POLICY,
+            "this socket only sends events and accepts no messages",
+        )),
         Some(Ok(Message::Binary(_))) => {
-            Heard::Wrong(frame(close_code::UNSUPPORTED, "events are only told here"))
+            IncomingFrame::Wrong(frame(close_code::UNSUPPORTED, "this socket only sends events"))
         }
         Some(Err(error)) => match error.into_inner().downcast::<WireError>() {
-            Ok(error) if matches!(*error, WireError::Capacity(_)) => {
-                Heard::Wrong(frame(close_code::SIZE, "nothing is taken, least of all so much"))
-            }
-            _ => Heard::Gone,
+            Ok(error) if matches!(*error, WireError::Capacity(_)) => IncomingFrame::Wrong(frame(
+                close_code::SIZE,
+                "the message is too long, and no messages are accepted",
+            )),
+            _ => IncomingFrame::Gone,
         },
     }
 }
 
 fn farewell(end: &End) -> CloseFrame {
     match end {
-        End::Server => frame(close_code::AWAY, "the server ends; come back with `after`"),
-        End::Token => frame(close_code::POLICY, "the token is not valid any more"),
+        End::Server => frame(close_code::AWAY, "the server stops; reconnect with `after`"),
+        End::Token => frame(close_code::POLICY, "the token is no longer valid"),
         End::Record(error) => {
             tracing::error!(%error, "failed to read events");
-            frame(close_code::ERROR, "the record cannot be read; the server's log says why")
+            frame(close_code::ERROR, "the record cannot be read; see the server's log")
         }
-        End::Removed(_) => frame(
-            close_code::AGAIN,
-            "events were removed; read again, then follow with `after=now`",
-        ),
+        End::Removed(_) => {
+            frame(close_code::AGAIN, "events were removed; reload, then follow with `after=now`")
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One call of the record, and what stands around it.
+//! One call of the record, and its neighbours.
 
 use rusqlite::params;
 

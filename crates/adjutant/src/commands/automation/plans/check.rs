@@ -1,4 +1,4 @@
-//! `adjutant plan check`: what is read from a plan, without a server.
+//! `adjutant plan check`: shows the parsed steps of a plan, without a server.
 
 use std::path::Path;
 

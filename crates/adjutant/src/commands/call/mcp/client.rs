@@ -11,7 +11,7 @@ use crate::cli_error::Trouble;
 use crate::environment::Environment;
 
 /// Tools may wait for minutes; clients that give up sooner are told so, in seconds.
-const PATIENCE: u32 = 600;
+const TOOL_TIMEOUT_SECONDS: u32 = 600;
 
 /// Scope of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl Client {
     }
 
     /// A server, in its form.
-    pub(super) fn entry(self, start: &Start, (says, role): (&Value, Option<&str>)) -> Entry {
+    pub(super) fn entry(self, start: &Start, says: &Value, role: Option<&str>) -> Entry {
         let (command, arguments) = (json!(start.command), json!(start.arguments));
         let fields = match self {
             Self::Claude => vec![
@@ -150,10 +150,10 @@ impl Client {
                 ("args", arguments),
                 // Otherwise the tools hide behind a search.
                 ("alwaysLoad", true.into()),
-                ("timeout", (PATIENCE * 1000).into()),
+                ("timeout", (TOOL_TIMEOUT_SECONDS * 1000).into()),
             ],
             Self::Codex => {
-                let timeout = ("tool_timeout_sec", PATIENCE.into());
+                let timeout = ("tool_timeout_sec", TOOL_TIMEOUT_SECONDS.into());
                 let mut fields = vec![("command", command), ("args", arguments), timeout];
                 // An agent may what its role says. Whoever acts as the operator is asked.
                 if role.is_some() {

@@ -46,7 +46,7 @@ impl Entry {
 
 /// Where an entry stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct EntryPlace<'a> {
     /// The keys around it
     pub(super) keys: &'a [&'a str],
     /// Its own
@@ -65,7 +65,7 @@ impl Language {
     }
 
     /// The text with the entry in it, in the place of another of that name.
-    pub(super) fn put(self, text: &str, at: Place<'_>, entry: &Entry) -> Result<String, Flaw> {
+    pub(super) fn put(self, text: &str, at: EntryPlace<'_>, entry: &Entry) -> Result<String, Flaw> {
         let mut wanted = self.read(text)?;
         holders(&wanted, at.keys)?;
         let slot = at.keys.iter().fold(&mut wanted, |value, key| slot(value, key));
@@ -79,7 +79,7 @@ impl Language {
     }
 
     /// The text without the entry. What is around it stays, though it may be empty.
-    pub(super) fn take(self, text: &str, at: Place<'_>) -> Result<String, Flaw> {
+    pub(super) fn take(self, text: &str, at: EntryPlace<'_>) -> Result<String, Flaw> {
         let mut wanted = self.read(text)?;
         let holder = at.keys.iter().try_fold(&mut wanted, |value, key| value.get_mut(*key));
         let gone = holder.and_then(Value::as_object_mut).and_then(|map| map.remove(at.name));

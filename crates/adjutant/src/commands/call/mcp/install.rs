@@ -1,4 +1,4 @@
-//! `adjutant mcp install` and `uninstall`: the change is shown, asked for, made, and can be taken back.
+//! `adjutant mcp install` and `uninstall`: show a change of a client's settings, ask for consent and make it.
 
 use std::fs;
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::client::{Scope, Start};
-use super::edit::{Flaw, Place, says_nothing};
+use super::edit::{EntryPlace, Flaw, says_nothing};
 use super::record::{Change, Record, Records};
 use crate::app::App;
 use crate::cli::{Client, ConsentArgs, InstallArgs, ServeArgs, TargetArgs, UninstallArgs};
@@ -62,10 +62,10 @@ pub(super) fn install(app: &App, args: &InstallArgs) -> Result<(), Trouble> {
     let says = plan.read(&plan.file.text)?;
     let start = start(app, plan.scope, &args.serve)?;
     let keys = plan.client.keys(&says);
-    let at = Place { keys, name: &plan.name };
+    let at = EntryPlace { keys, name: &plan.name };
     let there = keys.iter().fold(&says, |value, key| &value[*key]);
     let there = &there[&plan.name];
-    let entry = plan.client.entry(&start, (&says, args.serve.role.as_deref()));
+    let entry = plan.client.entry(&start, &says, args.serve.role.as_deref());
     if *there == entry.value() {
         return plan.unchanged(&format!("{} is already up to date", plan.place));
     }
@@ -90,7 +90,7 @@ pub(super) fn install(app: &App, args: &InstallArgs) -> Result<(), Trouble> {
     if outcome != Outcome::Done {
         return plan.not_done(outcome, &diff);
     }
-    let told = Told::of(app, &plan, &start, args.serve.role.as_deref());
+    let told = InstallMessage::of(app, &plan, &start, args.serve.role.as_deref());
     let done = plan.done(&diff);
     plan.write(&text, change)?;
     Ok(app.render.answer(&done, || told.text())?)
@@ -111,7 +111,7 @@ pub(super) fn uninstall(app: &App, args: &UninstallArgs) -> Result<(), Trouble> 
         return Err(Trouble::new(Code::Conflict, said).hint("remove it by hand if you want to"));
     }
     let taken = || {
-        let at = Place { keys, name: &plan.name };
+        let at = EntryPlace { keys, name: &plan.name };
         let taken = plan.client.language().take(&plan.file.text, at);
         taken.map_err(|flaw| plan.flawed(&plan.file.text, flaw))
     };
@@ -351,7 +351,7 @@ fn painted(diff: &str) -> String {
 }
 
 /// Final message.
-struct Told {
+struct InstallMessage {
     place: String,
     title: &'static str,
     who: String,
@@ -361,7 +361,7 @@ struct Told {
     undo: String,
 }
 
-impl Told {
+impl InstallMessage {
     fn of(app: &App, plan: &Plan<'_>, start: &Start, role: Option<&str>) -> Self {
         let client = plan.client;
         let undo = format!("adjutant mcp uninstall --client {}", client.name());

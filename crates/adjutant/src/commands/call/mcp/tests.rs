@@ -80,7 +80,7 @@ fn ours_is_known_by_what_it_starts() {
 fn opencode_gets_the_form_that_its_file_has() {
     let start = Start { command: "adjutant".to_owned(), arguments: vec!["mcp".to_owned()] };
     let form = |says: serde_json::Value| {
-        (Opencode.keys(&says).len(), Opencode.entry(&start, (&says, None)).value())
+        (Opencode.keys(&says).len(), Opencode.entry(&start, &says, None).value())
     };
     let older = json!({ "type": "local", "command": ["adjutant", "mcp"], "enabled": true });
     let newer = json!({ "type": "local", "command": ["adjutant", "mcp"] });
@@ -92,7 +92,7 @@ fn opencode_gets_the_form_that_its_file_has() {
 #[test]
 fn only_an_agent_needs_no_leave() {
     let start = Start { command: "adjutant".to_owned(), arguments: vec!["mcp".to_owned()] };
-    let entry = |role| Codex.entry(&start, (&json!({}), role)).value();
+    let entry = |role| Codex.entry(&start, &json!({}), role).value();
     assert!(entry(None).get("default_tools_approval_mode").is_none());
     assert_eq!(entry(Some("worker"))["default_tools_approval_mode"], "approve");
 }

@@ -1,4 +1,4 @@
-//! `adjutant review show`: all that was said of one agent's work.
+//! `adjutant review show`: all reviews of one agent's work.
 
 use wire::reviews::{FeedbackView, ReviewStory, ReviewView};
 

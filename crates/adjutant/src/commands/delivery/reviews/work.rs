@@ -1,4 +1,4 @@
-//! The work that `adjutant review show` is about: its task, its branch and what it changes.
+//! Subject of `adjutant review show`: the task, the branch and its changes.
 
 use model::task::TaskStateName;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `adjutant config set` and `unset`: one key is changed in the file, and the server told.
+//! `adjutant config set` and `unset`: changes one key in the file and reloads the server.
 
 use engine::Code;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::yaml::{self, Problem};
 
 /// Requested change of a key.
 #[derive(Debug)]
-pub(super) enum Wish {
+pub(super) enum KeyEdit {
     /// It gets this value, as it was typed
     Set(String),
     /// It goes, and its default counts
@@ -36,7 +36,7 @@ struct Change {
 }
 
 /// Changes a key.
-pub(super) fn run(app: &App, key: &str, wish: &Wish) -> Result<(), Trouble> {
+pub(super) fn run(app: &App, key: &str, wish: &KeyEdit) -> Result<(), Trouble> {
     if app.env.agent_id.is_some() {
         return Err(Trouble::new(Code::PermissionDenied, "only the operator may change settings")
             .hint("ask the operator by mail"));
@@ -76,7 +76,7 @@ fn told(change: &Change, notes: &[String]) -> String {
 }
 
 /// Changes the file. Whatever is wrong leaves it as it was.
-fn write(app: &App, home: &Home, key: &str, wish: &Wish) -> Result<Change, Trouble> {
+fn write(app: &App, home: &Home, key: &str, wish: &KeyEdit) -> Result<Change, Trouble> {
     let file = TextFile::read(&home.config())?;
     let place = home.config().display().to_string();
     let read = Config::parse(&place, &file.text);
@@ -90,17 +90,17 @@ fn write(app: &App, home: &Home, key: &str, wish: &Wish) -> Result<Change, Troub
     let whole = serde_json::to_value(&config).unwrap_or_default();
     let old = key::at(&whole, &path);
     let (text, after) = match wish {
-        Wish::Set(value) => {
+        KeyEdit::Set(value) => {
             let readings = edit::readings(value, old);
             if !readings.iter().any(|new| key::is_known(&config, &path, &new.value)) {
                 return Err(unknown(key, &config.leaves()));
             }
             first_that_fits(&place, readings.iter().map(|new| edit::set(&file.text, &path, new)))?
         }
-        Wish::Unset if !key::is_known(&config, &path, &Value::Null) => {
+        KeyEdit::Unset if !key::is_known(&config, &path, &Value::Null) => {
             return Err(unknown(key, &config.leaves()));
         }
-        Wish::Unset => first_that_fits(&place, std::iter::once(edit::unset(&file.text, &path)))?,
+        KeyEdit::Unset => first_that_fits(&place, std::iter::once(edit::unset(&file.text, &path)))?,
     };
     if text != file.text {
         file.write(&text)?;

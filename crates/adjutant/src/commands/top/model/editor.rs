@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// No letter is longer.
-const LONGEST: usize = 100_000;
+const MAX_MAIL_CHARS: usize = 100_000;
 
 /// A text, and where the next character goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Editor {
     /// Puts a text in, made harmless as everything that is shown.
     pub(crate) fn insert(&mut self, text: &str) {
         let text = crate::terminal::render::plain(&text.replace("\r\n", "\n").replace('\r', "\n"));
-        let room = LONGEST.saturating_sub(self.before.len() + self.after.len());
+        let room = MAX_MAIL_CHARS.saturating_sub(self.before.len() + self.after.len());
         let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         self.before.push_str(text.get(..end.unwrap_or(0)).unwrap_or_default());
     }
@@ -164,8 +164,8 @@ mod tests {
         let mut editor = Editor::default();
         editor.insert("a\r\nb\u{1b}[2J\u{202e}");
         assert_eq!(editor.text(), "a\nb");
-        editor.insert(&"ü".repeat(LONGEST));
-        assert!(editor.text().len() <= LONGEST);
+        editor.insert(&"ü".repeat(MAX_MAIL_CHARS));
+        assert!(editor.text().len() <= MAX_MAIL_CHARS);
         assert!(!editor.is_blank());
     }
 }

@@ -12,11 +12,11 @@ use super::super::text::wrap;
 use crate::terminal::render::line;
 
 /// More steps than this are not kept; the oldest can be read again.
-const MOST: usize = 4000;
+const MAX_STEPS: usize = 4000;
 /// Lines of a text shown unless expanded.
 const SHORT: usize = 8;
 /// A text is not joined beyond this.
-const LONGEST: usize = 256 * 1024;
+const MAX_JOINED_BYTES: usize = 256 * 1024;
 
 /// Tone of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,11 +147,11 @@ impl Stream {
             changed = changed.min(self.take(item, part.attempt));
         }
         self.lay_from(changed);
-        if self.steps.len() <= MOST {
+        if self.steps.len() <= MAX_STEPS {
             return 0;
         }
-        let gone = self.starts.get(MOST / 4).copied().unwrap_or(0);
-        self.steps.drain(..MOST / 4);
+        let gone = self.starts.get(MAX_STEPS / 4).copied().unwrap_or(0);
+        self.steps.drain(..MAX_STEPS / 4);
         self.renumber();
         self.lay_from(0);
         gone
@@ -208,7 +208,7 @@ impl Stream {
             && item.part
             && last.part
             && (last.kind, &last.id, last.attempt) == (kind, &item.id, attempt)
-            && last.text.len() + item.text.len() <= LONGEST
+            && last.text.len() + item.text.len() <= MAX_JOINED_BYTES
         {
             last.text.push_str(&item.text);
             return end.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Costs: a few figures, money over time, on what, and what may be spent.
+//! The view of costs: a summary, money over time by subject, and budgets.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -1,4 +1,4 @@
-//! The crew: who needs a person, then the tree with what everybody does, time and money.
+//! The view of the crew: items that need a person, then the tree with activity, time and money.
 
 use model::AgentStateName;
 use ratatui::Frame;

@@ -16,10 +16,10 @@ use crate::crew::result::{self, AgentResult};
 use crate::crew::run::finish::{self, Ending, Figures, Lasted};
 use crate::crew::run::launch::LaunchError;
 use crate::crew::run::notes::{Account, Limit, Verdict};
+use crate::crew::run::options::RunOptions;
 use crate::crew::run::reconcile;
 use crate::crew::run::required_review::{left_work, required_review};
 use crate::crew::run::terminal;
-use crate::crew::run::wish::Wish;
 use crate::crew::service::Crew;
 use crate::crew::transition;
 
@@ -49,14 +49,15 @@ pub(super) async fn never_started(
     let result = result::read_result(None, &reason, None);
     let account = Figures::Nothing;
     let ending = Ending { outcome, reason, result, account, left_work: false };
-    close(engine, (agent.id, agent.attempt), ending, Lasted::default()).await
+    close(engine, agent.id, agent.attempt, ending, Lasted::default()).await
 }
 
 /// Records an end, unless it is another attempt's. Who waits for a review is not over when its process
 /// is, and who ended without having heard what the review said goes on with it.
 async fn close(
     engine: &Crew,
-    (id, attempt): (AgentId, u32),
+    id: AgentId,
+    attempt: u32,
     ending: Ending,
     lasted: Lasted,
 ) -> Result<(), Leave> {
@@ -155,7 +156,7 @@ impl Keeper {
         }
         let mut result = self.result().await;
         let account = done.as_ref().map(|done| (done, self.notes.finished));
-        let (outcome, reason) = judge(&standing, (&run, &self.wish), account, &self.notes.errors);
+        let (outcome, reason) = judge(&standing, &run, &self.wish, account, &self.notes.errors);
         let (outcome, reason) = match (outcome, self.notes.refused.clone()) {
             // It gave up by itself, in words that do not say what to do.
             (Outcome::Failed, Some(refused)) => (outcome, refused),
@@ -187,7 +188,7 @@ impl Keeper {
         let account = if lost { Figures::Lost } else { Figures::Whole };
         let left_work = outcome == Outcome::Succeeded && self.left_work().await?;
         let ending = Ending { outcome, reason, result, account, left_work };
-        close(&self.engine, (self.agent.id, self.agent.attempt), ending, lasted).await
+        close(&self.engine, self.agent.id, self.agent.attempt, ending, lasted).await
     }
 
     /// The commit that is checked out where a reviewed agent works.
@@ -300,7 +301,8 @@ impl Keeper {
 /// Outcome with its reason.
 fn judge(
     standing: &RunStatus,
-    (run, wish): (&Run, &Wish),
+    run: &Run,
+    wish: &RunOptions,
     account: Option<(&Account, bool)>,
     errors: &str,
 ) -> (Outcome, String) {

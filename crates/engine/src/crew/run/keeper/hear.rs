@@ -103,7 +103,7 @@ impl Keeper {
             self.judged(verdict);
             let span = Span { from: at, to: None, kind: SpanKind::Work };
             let about = activity::about_text(input);
-            self.engine.activity.called(self.agent.id, (&name, about), span);
+            self.engine.activity.called(self.agent.id, &name, about, span);
         }
         self.notes.open.insert(id, OpenTool { name, since: at });
     }

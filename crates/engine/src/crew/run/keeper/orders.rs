@@ -87,7 +87,7 @@ impl Keeper {
             next = next.min(self.silent_since + patience);
         }
         if self.seen.matters() {
-            next = next.min(self.written + super::EVERY);
+            next = next.min(self.written + super::SAVE_INTERVAL);
         }
         if let Some(since) = self.finished_since {
             next = next.min(since + self.grace());
@@ -251,7 +251,7 @@ impl Keeper {
     /// Does what judgements, questions and warnings have left to do.
     pub(super) async fn settle(&mut self) -> Result<(), Leave> {
         for (request, tool, input) in std::mem::take(&mut self.asked) {
-            let asked = ask::ask(&self.engine, &self.agent, (&request, &tool, &input)).await?;
+            let asked = ask::ask(&self.engine, &self.agent, &request, &tool, &input).await?;
             if asked == Asking::Allowed {
                 self.answer(&request, Answer::Allow).await?;
             }

@@ -12,12 +12,12 @@ use super::*;
 use crate::core::options::Options;
 use crate::engine::Engine;
 
-struct Place {
+struct LaunchFolder {
     dir: TempDir,
     engine: Engine,
 }
 
-impl Place {
+impl LaunchFolder {
     /// A project with a folder, and beside it a folder that is not its business.
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -63,10 +63,10 @@ fn swap(folder: &Path, target: &Path) {
 
 #[tokio::test]
 async fn a_folder_that_an_agent_named_may_not_become_a_link_out_of_the_project() {
-    let place = Place::new();
+    let place = LaunchFolder::new();
     let agent = place.agent(1, "sub").await;
-    let by_agent = Wish { confinement: Confinement::Project, ..Wish::default() };
-    let by_operator = Wish::default();
+    let by_agent = RunOptions { confinement: Confinement::Project, ..RunOptions::default() };
+    let by_operator = RunOptions::default();
     for wish in [&by_agent, &by_operator] {
         let found = work_directory(&place.engine, &agent, wish).unwrap();
         assert_eq!(found, place.path("project/sub"));
@@ -80,7 +80,7 @@ async fn a_folder_that_an_agent_named_may_not_become_a_link_out_of_the_project()
 
 #[tokio::test]
 async fn a_link_that_is_committed_leads_nobody_out_of_a_worktree() {
-    let place = Place::new();
+    let place = LaunchFolder::new();
     let tree = place.path("worktree");
     let agent = place.agent(1, tree.join("sub").to_str().unwrap()).await;
     let new = NewWorktree {
@@ -92,7 +92,7 @@ async fn a_link_that_is_committed_leads_nobody_out_of_a_worktree() {
     };
     let now = place.engine.now();
     place.engine.store.write(move |tx| tx.worktree_insert(&new, now)).await.unwrap();
-    let find = || work_directory(&place.engine, &agent, &Wish::default());
+    let find = || work_directory(&place.engine, &agent, &RunOptions::default());
     assert_eq!(find().unwrap(), tree.join("sub"));
     swap(&tree.join("sub"), &place.path("outside"));
     assert!(find().unwrap_err().to_string().contains("outside the project"));

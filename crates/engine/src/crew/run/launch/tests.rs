@@ -92,10 +92,10 @@ async fn a_prompt_names_only_tools_that_the_agent_may_use() {
         bits += 1;
         // A builder works in a loop.
         let session = (role.name == "builder").then(|| "nightly".to_owned());
-        let (agent, run) = recorded(&engine, (bits, role, session), now).await;
+        let (agent, run) = recorded(&engine, bits, role, session, now).await;
         let caller = Caller { agent: Some(agent.clone()), by_operator: false };
         for kind in host::agent::KINDS {
-            let wish = Wish::default();
+            let wish = RunOptions::default();
             let parts = Parts {
                 inherited: &Variables::default(),
                 unknown_servers: UnknownServers::Refuse,
@@ -135,9 +135,9 @@ async fn a_prompt_names_only_toolsets_that_are_mounted() {
     for role in &all {
         for session in [None, Some("nightly".to_owned())] {
             bits += 1;
-            let (agent, run) = recorded(&engine, (bits, role, session), now).await;
+            let (agent, run) = recorded(&engine, bits, role, session, now).await;
             for kind in host::agent::KINDS {
-                let wish = Wish::default();
+                let wish = RunOptions::default();
                 let parts = Parts {
                     inherited: &Variables::default(),
                     unknown_servers: UnknownServers::Refuse,
@@ -166,7 +166,9 @@ async fn a_prompt_names_only_toolsets_that_are_mounted() {
 
 async fn recorded(
     engine: &Engine,
-    (bits, role, session): (u64, &Role, Option<String>),
+    bits: u64,
+    role: &Role,
+    session: Option<String>,
     now: Timestamp,
 ) -> (Agent, Run) {
     let id = AgentId::from_bits(bits);

@@ -19,8 +19,8 @@ fn project() -> (Engine, TempDir) {
     (Engine::new(store, Settings::default(), options), dir)
 }
 
-fn issue(title: &str, body: &str) -> IssueWish {
-    IssueWish { title: title.to_owned(), body: body.to_owned(), labels: Vec::new() }
+fn issue(title: &str, body: &str) -> IssueDraft {
+    IssueDraft { title: title.to_owned(), body: body.to_owned(), labels: Vec::new() }
 }
 
 #[tokio::test]
@@ -28,7 +28,7 @@ async fn a_plan_is_read_from_the_project_and_from_nowhere_else() {
     let (engine, dir) = project();
     let project = &engine.options.project;
     fs::write(project.join("PLAN.md"), "## One\nLabels: a\n\nDo it.\n## Two (done)\n").unwrap();
-    let one = IssueWish { labels: vec!["a".to_owned()], ..issue("One", "Do it.") };
+    let one = IssueDraft { labels: vec!["a".to_owned()], ..issue("One", "Do it.") };
     assert_eq!(read(&engine, None, "PLAN.md").unwrap(), [one]);
     fs::write(dir.path().join("secret.md"), "## Secret\n").unwrap();
     let refused = |path: &str| read(&engine, None, path).unwrap_err();
@@ -66,12 +66,12 @@ async fn a_plan_that_is_none_is_refused_with_the_reason() {
 fn an_issue_is_known_by_who_asks_where_and_for_what() {
     let behalf = |name: &str| Behalf { name: name.to_owned(), since: Timestamp::from_millis(0) };
     let own =
-        |repository: &str, name: &str, issue: &IssueWish| marker(repository, &behalf(name), issue);
+        |repository: &str, name: &str, issue: &IssueDraft| marker(repository, &behalf(name), issue);
     let usual = own("o/r", "task_1", &issue("T", "B"));
     assert_eq!(usual.len(), 32);
     assert_eq!(
         usual,
-        own("o/r", "task_1", &IssueWish { labels: vec!["l".into()], ..issue("T", "B") })
+        own("o/r", "task_1", &IssueDraft { labels: vec!["l".into()], ..issue("T", "B") })
     );
     for other in [
         own("o/s", "task_1", &issue("T", "B")),

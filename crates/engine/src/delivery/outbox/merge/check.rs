@@ -14,7 +14,7 @@ use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
 use crate::core::settings::{CheckSettings, Sandbox, Settings};
 use crate::delivery::outbox::{JobError, Point, note};
-use crate::delivery::supervised::{self, Heard};
+use crate::delivery::supervised::{self, CommandEnd};
 use crate::delivery::worktree_provision::{self, SetupRun};
 use crate::delivery::worktree_setup::point_to_home;
 
@@ -35,18 +35,20 @@ pub(super) enum Checked {
 /// Runs the check on merged work, or hears how one ended that was begun before.
 pub(super) async fn check(
     engine: &Core,
-    (errand, notes): (OutboxJobId, &mut Notes),
-    (job, trial): (&Job, &Trial),
+    errand: OutboxJobId,
+    notes: &mut Notes,
+    job: &Job,
+    trial: &Trial,
     shutdown: &CancellationToken,
 ) -> Result<Checked, JobError> {
     let settings = engine.settings();
     if notes.merged.as_ref() != Some(&trial.merged) {
-        give_up(engine, (job.merge.id, notes.check), shutdown).await?;
+        give_up(engine, job.merge.id, notes.check, shutdown).await?;
         *notes = Notes { merged: Some(trial.merged.clone()), check: notes.check, lost: 0 };
         note(engine, errand, notes).await?;
     } else if let Some(wanted) = settings.check.as_ref().filter(|_| notes.check > 0) {
         // It was begun before, by us or by a server before us.
-        match hear(engine, (job.merge.id, notes.check), wanted, shutdown).await? {
+        match hear(engine, job.merge.id, notes.check, wanted, shutdown).await? {
             Some(checked) => return Ok(checked),
             None => notes.lost += 1,
         }
@@ -74,10 +76,10 @@ pub(super) async fn check(
         }
         notes.check += 1;
         note(engine, errand, notes).await?;
-        if let Some(why) = begin(engine, (job, notes.check), (&settings, wanted), place).await? {
+        if let Some(why) = begin(engine, job, notes.check, &settings, wanted, place).await? {
             return Ok(Checked::Impossible(why));
         }
-        match hear(engine, (job.merge.id, notes.check), wanted, shutdown).await? {
+        match hear(engine, job.merge.id, notes.check, wanted, shutdown).await? {
             Some(checked) => return Ok(checked),
             None => notes.lost += 1,
         }
@@ -108,7 +110,7 @@ fn top_of(place: &Path) -> PathBuf {
 }
 
 /// The folder of one run of the check.
-fn folder(engine: &Core, (merge, number): (MergeId, u32)) -> RunFolder {
+fn folder(engine: &Core, merge: MergeId, number: u32) -> RunFolder {
     let home = engine.options.state.join("runs").join(merge.to_string());
     RunFolder::open(home.join(number.to_string()))
 }
@@ -145,15 +147,17 @@ fn scratch(engine: &Core, target: &str, merged: &str) -> Result<PathBuf, JobErro
 /// Starts the check. Says why, where it cannot be started at all.
 async fn begin(
     engine: &Core,
-    (job, number): (&Job, u32),
-    (settings, wanted): (&Settings, &CheckSettings),
+    job: &Job,
+    number: u32,
+    settings: &Settings,
+    wanted: &CheckSettings,
     place: PathBuf,
 ) -> Result<Option<String>, JobError> {
-    let spec = match spec(engine, job, (settings, wanted), place) {
+    let spec = match spec(engine, job, settings, wanted, place) {
         Ok(spec) => spec,
         Err(why) => return Ok(Some(why)),
     };
-    let folder = folder(engine, (job.merge.id, number));
+    let folder = folder(engine, job.merge.id, number);
     let begun = engine
         .outside(move |engine| {
             let folder = RunFolder::create(folder.path(), &spec).map_err(ToolError::internal)?;
@@ -175,7 +179,8 @@ async fn begin(
 fn spec(
     engine: &Core,
     job: &Job,
-    (settings, wanted): (&Settings, &CheckSettings),
+    settings: &Settings,
+    wanted: &CheckSettings,
     directory: PathBuf,
 ) -> Result<Spec, String> {
     let mut environment = engine.options.agent_environment.clone();
@@ -231,11 +236,12 @@ fn not_found(engine: &Core, name: &str, directory: &Path) -> String {
 /// Waits until a check that was begun is over, and says what it came to; nothing where it was lost.
 async fn hear(
     engine: &Core,
-    run: (MergeId, u32),
+    merge: MergeId,
+    number: u32,
     wanted: &CheckSettings,
     shutdown: &CancellationToken,
 ) -> Result<Option<Checked>, JobError> {
-    let folder = folder(engine, run);
+    let folder = folder(engine, merge, number);
     let Some(exit) = end_of(&folder, shutdown).await? else { return Ok(None) };
     let output =
         engine.outside(move |_| supervised::tail(&folder).map_err(ToolError::internal)).await?;
@@ -248,20 +254,21 @@ async fn end_of(
     shutdown: &CancellationToken,
 ) -> Result<Option<ExitRecord>, JobError> {
     match supervised::end_of(folder, shutdown).await? {
-        Heard::Ended(exit) => Ok(Some(exit)),
-        Heard::Lost => Ok(None),
-        Heard::Leaving => Err(JobError::Leave),
+        CommandEnd::Ended(exit) => Ok(Some(exit)),
+        CommandEnd::Lost => Ok(None),
+        CommandEnd::Leaving => Err(JobError::Leave),
     }
 }
 
 /// Ends a check that nobody wants to hear of any more.
 async fn give_up(
     engine: &Core,
-    run: (MergeId, u32),
+    merge: MergeId,
+    number: u32,
     shutdown: &CancellationToken,
 ) -> Result<(), JobError> {
-    let folder = folder(engine, run);
-    if run.1 == 0 || !folder.path().is_dir() {
+    let folder = folder(engine, merge, number);
+    if number == 0 || !folder.path().is_dir() {
         return Ok(());
     }
     supervised::stop(engine, &folder, "the branch has moved").await?;

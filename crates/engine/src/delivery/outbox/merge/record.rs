@@ -21,24 +21,25 @@ pub(super) fn record(
     tx: &mut Tx<'_>,
     settings: &Settings,
     merge: &Merge,
-    (verdict, others): (&Verdict, &[InTheWay]),
+    verdict: &Verdict,
+    others: &[InTheWay],
     now: Timestamp,
 ) -> Result<Value, ToolError> {
     let task = find_task(tx, &TaskRef::Id(merge.task))?;
     match verdict {
         Verdict::In(commit) => {
-            merged(tx, settings, (merge, task), commit, now)?;
+            merged(tx, settings, merge, task, commit, now)?;
             for other in others {
                 block(tx, merge, other, now)?;
             }
             Ok(json!({ "status": MergeState::Merged, "commit": commit }))
         }
         Verdict::Back(reason, details) => {
-            sent_back(tx, (merge, task), (reason, details), now)?;
+            sent_back(tx, merge, task, reason, details, now)?;
             Ok(json!({ "status": MergeState::SentBack, "reason": reason }))
         }
         Verdict::Held(reason, details) => {
-            held(tx, (merge, &task), (reason, details), now)?;
+            held(tx, merge, &task, reason, details, now)?;
             Ok(json!({ "status": MergeState::Held, "reason": reason }))
         }
     }
@@ -48,13 +49,14 @@ pub(super) fn record(
 fn merged(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (merge, mut task): (&Merge, Task),
+    merge: &Merge,
+    mut task: Task,
     commit: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let by = (merge.approved_by, now);
     let change = MergeChange { merged: Some(commit), ..MergeChange::default() };
-    merge_queue::tell(tx, merge, (MergeState::Merged, change), now)?;
+    merge_queue::tell(tx, merge, MergeState::Merged, change, now)?;
     let worker = worker_of(tx, &task)?;
     let said = format!("Merged into `{}` as {commit}.", merge.target);
     task_change::remark(tx, &task, &said, by)?;
@@ -62,7 +64,7 @@ fn merged(
     merge_queue::complete(tx, &mut task, by)?;
     let reason = format!("its work was merged into `{}`", merge.target);
     let stop = StopRequest { outcome: Outcome::Succeeded, reason };
-    merge_queue::retire(tx, settings, (worker.as_ref(), &task), (&stop, Some(&merge.branch)), now)
+    merge_queue::retire(tx, settings, worker.as_ref(), &task, &stop, Some(&merge.branch), now)
 }
 
 /// A task that has no branch of its own is done when it is approved.
@@ -70,13 +72,13 @@ pub(super) fn without_branch(
     tx: &mut Tx<'_>,
     settings: &Settings,
     task: &mut Task,
-    (agent, now): Mover,
+    by: Mover,
 ) -> Result<(), ToolError> {
     let worker = worker_of(tx, task)?;
-    merge_queue::complete(tx, task, (agent, now))?;
+    merge_queue::complete(tx, task, by)?;
     let reason = "its work was approved".to_owned();
     let stop = StopRequest { outcome: Outcome::Succeeded, reason };
-    merge_queue::retire(tx, settings, (worker.as_ref(), task), (&stop, None), now)
+    merge_queue::retire(tx, settings, worker.as_ref(), task, &stop, None, by.1)
 }
 
 /// Writes down why a merge did not happen.
@@ -84,23 +86,26 @@ fn not_merged(
     tx: &mut Tx<'_>,
     merge: &Merge,
     state: MergeState,
-    (reason, details): (&str, &Details),
+    reason: &str,
+    details: &Details,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let kept = serde_json::to_string(details).map_err(ToolError::internal)?;
     let change =
         MergeChange { reason: Some(reason), details: Some(&kept), ..MergeChange::default() };
-    merge_queue::tell(tx, merge, (state, change), now)
+    merge_queue::tell(tx, merge, state, change, now)
 }
 
 /// The work does not fit: whoever did it, or the next one, looks at it again.
 fn sent_back(
     tx: &mut Tx<'_>,
-    (merge, mut task): (&Merge, Task),
-    (reason, details): (&str, &Details),
+    merge: &Merge,
+    mut task: Task,
+    reason: &str,
+    details: &Details,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    not_merged(tx, merge, MergeState::SentBack, (reason, details), now)?;
+    not_merged(tx, merge, MergeState::SentBack, reason, details, now)?;
     let worker = worker_of(tx, &task)?;
     let by = (merge.approved_by, now);
     let live = merge_queue::hold_back(tx, &mut task, by)?;
@@ -122,7 +127,7 @@ fn sent_back(
         ),
     };
     let from = Sender::System(merge.approved_by);
-    merge_queue::write_to(tx, (&task, worker.as_ref()), from, word, now)?;
+    merge_queue::write_to(tx, &task, worker.as_ref(), from, word, now)?;
     Ok(())
 }
 
@@ -148,11 +153,13 @@ fn words(merge: &Merge, details: &Details) -> (&'static str, String, String) {
 /// A person has to see to something, and is told what.
 fn held(
     tx: &mut Tx<'_>,
-    (merge, task): (&Merge, &Task),
-    (reason, details): (&str, &Details),
+    merge: &Merge,
+    task: &Task,
+    reason: &str,
+    details: &Details,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    not_merged(tx, merge, MergeState::Held, (reason, details), now)?;
+    not_merged(tx, merge, MergeState::Held, reason, details, now)?;
     let number = TaskRef::Number(task.number);
     let body = format!(
         "{number} (`{}`) was approved and waits: {reason}.\n\nOnce that is done, \
@@ -197,6 +204,6 @@ fn block(
         ),
     };
     let from = Sender::System(merge.approved_by);
-    merge_queue::write_to(tx, (&task, worker.as_ref()), from, word, now)?;
+    merge_queue::write_to(tx, &task, worker.as_ref(), from, word, now)?;
     Ok(())
 }

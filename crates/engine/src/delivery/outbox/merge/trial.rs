@@ -78,7 +78,7 @@ pub(super) fn plan(engine: &Core, job: &Job, known: Option<&str>) -> Result<Step
         return Ok(Step::Over(Verdict::Back(reason, Details::default())));
     }
     let who = ourselves(job.at);
-    let theirs = without_feedback(&repo, (&from, commit), job.at)?;
+    let theirs = without_feedback(&repo, &from, commit, job.at)?;
     let verdict = match repo.merge_trees(&from, &theirs)? {
         MergeOutcome::Clean { tree } => {
             let merged = if job.merge.squash {
@@ -123,7 +123,8 @@ fn target_head(repo: &Repo, job: &Job) -> Result<Option<String>, GitError> {
 /// The approved commit, and one after it without the feedback that reviewers left, if there is any.
 fn without_feedback(
     repo: &Repo,
-    (from, commit): (&str, &str),
+    from: &str,
+    commit: &str,
     at: Timestamp,
 ) -> Result<String, GitError> {
     let told = repo.file_at(commit, FEEDBACK_FILE)?;

@@ -126,7 +126,7 @@ async fn a_worktree_that_is_being_removed_is_no_disagreement_and_what_is_left_of
     yard.settle().await;
     assert_eq!(disagreements(&yard).await, Vec::<String>::new());
     std::fs::create_dir(host::git::going(&dir)).unwrap();
-    assert_eq!(disagreements(&yard).await, ["nobody's worktree"]);
+    assert_eq!(disagreements(&yard).await, ["a worktree without an agent"]);
 }
 
 async fn disagreements(yard: &Yard) -> Vec<String> {

@@ -10,7 +10,7 @@ use jsonc_parser::{
 };
 use serde_json::Value;
 
-use super::{Entry, Flaw, Language, Place};
+use super::{Entry, EntryPlace, Flaw, Language};
 
 const fn options(language: Language) -> ParseOptions {
     let lenient = matches!(language, Language::JsonWithComments);
@@ -59,7 +59,7 @@ fn plain(value: JsonValue<'_>) -> Value {
 pub(super) fn put(
     text: &str,
     language: Language,
-    at: Place<'_>,
+    at: EntryPlace<'_>,
     entry: &Entry,
 ) -> Result<Vec<String>, Flaw> {
     let root = CstRootNode::parse(text, &options(language)).map_err(|error| flaw(&error))?;
@@ -80,7 +80,11 @@ pub(super) fn put(
 
 /// Texts without it. Comments are nobody's but the file's: only the entry goes, with one comma and the
 /// line that is empty then.
-pub(super) fn take(text: &str, language: Language, at: Place<'_>) -> Result<Vec<String>, Flaw> {
+pub(super) fn take(
+    text: &str,
+    language: Language,
+    at: EntryPlace<'_>,
+) -> Result<Vec<String>, Flaw> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: true };
     let parsed = parse_to_ast(text, &collect, &options(language)).map_err(|error| flaw(&error))?;
     let Some(range) = parsed.value.as_ref().and_then(|root| find(root, at)) else {
@@ -123,7 +127,7 @@ fn cut(text: &str, cuts: &[(usize, usize)]) -> String {
 }
 
 /// Where the entry stands.
-fn find(root: &ast::Value<'_>, at: Place<'_>) -> Option<Range> {
+fn find(root: &ast::Value<'_>, at: EntryPlace<'_>) -> Option<Range> {
     let mut here = root.as_object()?;
     for key in at.keys {
         here = here.get(key)?.value.as_object()?;

@@ -15,11 +15,11 @@ fn entry() -> Entry {
     ])
 }
 
-const JSON: Place<'_> = Place { keys: &["mcpServers"], name: "adjutant" };
-const TOML: Place<'_> = Place { keys: &["mcp_servers"], name: "adjutant" };
+const JSON: EntryPlace<'_> = EntryPlace { keys: &["mcpServers"], name: "adjutant" };
+const TOML: EntryPlace<'_> = EntryPlace { keys: &["mcp_servers"], name: "adjutant" };
 
 #[track_caller]
-fn put(language: Language, before: &str, at: Place<'_>) -> String {
+fn put(language: Language, before: &str, at: EntryPlace<'_>) -> String {
     language.put(before, at, &entry()).unwrap()
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, TableLike};
 
-use super::{Entry, Flaw, Place};
+use super::{Entry, EntryPlace, Flaw};
 
 /// Parses a text.
 pub(super) fn read(text: &str) -> Result<Value, Flaw> {
@@ -51,7 +51,7 @@ fn value(value: &toml_edit::Value) -> Value {
 
 /// Texts with the entry in them: as a table at the end, else beside its like where these are written
 /// otherwise.
-pub(super) fn put(text: &str, at: Place<'_>, entry: &Entry) -> Vec<String> {
+pub(super) fn put(text: &str, at: EntryPlace<'_>, entry: &Entry) -> Vec<String> {
     // The place of one that is there already is the place of the new one.
     let mut bases: Vec<(String, usize)> = cuts(text, at)
         .into_iter()
@@ -89,7 +89,7 @@ pub(super) fn put(text: &str, at: Place<'_>, entry: &Entry) -> Vec<String> {
 }
 
 /// The text with the entry in a table that is written on one line.
-fn inline(text: &str, at: Place<'_>, entry: &Entry) -> Option<String> {
+fn inline(text: &str, at: EntryPlace<'_>, entry: &Entry) -> Option<String> {
     let document = Document::parse(text).ok()?;
     let first = document.as_table().get(at.keys.first()?)?;
     let table = first.as_inline_table()?;
@@ -101,13 +101,13 @@ fn inline(text: &str, at: Place<'_>, entry: &Entry) -> Option<String> {
 }
 
 /// Texts without the entry.
-pub(super) fn take(text: &str, at: Place<'_>) -> Vec<String> {
+pub(super) fn take(text: &str, at: EntryPlace<'_>) -> Vec<String> {
     let cut = |(from, to)| format!("{}{}", head(text, from), tail(text, to));
     cuts(text, at).into_iter().map(cut).collect()
 }
 
 /// Where the entry may be: its table with those below it, else its line.
-fn cuts(text: &str, at: Place<'_>) -> Vec<(usize, usize)> {
+fn cuts(text: &str, at: EntryPlace<'_>) -> Vec<(usize, usize)> {
     let path = path(at);
     let lines: Vec<(usize, &str)> =
         starts(text).map(|start| (start, tail(text, start).lines().next().unwrap_or(""))).collect();
@@ -177,7 +177,7 @@ fn tail(text: &str, from: usize) -> &str {
     text.get(from..).unwrap_or_default()
 }
 
-fn path(at: Place<'_>) -> String {
+fn path(at: EntryPlace<'_>) -> String {
     let keys: Vec<String> = at.keys.iter().copied().chain([at.name]).map(bare).collect();
     keys.join(".")
 }

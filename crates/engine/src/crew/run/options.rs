@@ -32,7 +32,7 @@ pub struct Draft {
     /// Where it works
     pub cwd: Option<String>,
     /// Options beside the prompt
-    pub wish: Wish,
+    pub wish: RunOptions,
     /// Budget
     pub budget: Budget,
     /// The agent whose conversation it goes on with
@@ -44,7 +44,7 @@ pub struct Draft {
 /// Options of a run beside its prompt. They are stored with it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Wish {
+pub struct RunOptions {
     /// The model
     pub model: Option<String>,
     /// Its own tools it may use
@@ -122,7 +122,7 @@ pub enum Claims {
     Nothing,
 }
 
-impl Wish {
+impl RunOptions {
     /// Decodes the wish that was kept with a run.
     pub(crate) fn of(run: &Run) -> Result<Self, ToolError> {
         durable::decode(&run.wish, format_args!("agent `{}`", run.agent), "wish")
