@@ -104,7 +104,7 @@ scene('it is cut in four ways, in money and in tokens, and the address says so',
 
 scene('the budget of a lineage is drawn, and leads to its agents', async (at) => {
   const page = await look(at);
-  await page.getByRole('heading', { name: "Where the lead's $40.00 is" }).waitFor();
+  await page.getByRole('heading', { name: "Distribution of the lead's $40.00" }).waitFor();
   const boxes = page.getByRole('region', { name: 'Budget of a lineage' }).getByRole('link');
   expect(await boxes.count()).toBe(3);
   await boxes.filter({ hasText: '$4.00 of $40.00' }).waitFor();

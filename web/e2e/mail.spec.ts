@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { checkAccessible, expect, scripted, staged, type Stage } from './harness';
 
-/** Stands in for Claude Code: asks whether it may use a tool, and writes down what it hears. */
+/** Stands in for Claude Code: asks for permission to use a tool, and writes down what it hears. */
 const CLAUDE = `#!/bin/sh
 hear() { IFS= read -r line || exit 0; printf '%s\\n' "$line" >> heard; }
 hear

@@ -93,12 +93,12 @@ scene('what is looked for is typed, suggested, and stands in the address', async
   await rows(page).filter({ hasText: 'choice 3' }).waitFor();
   await box(page).fill('nothing like it');
   await box(page).press('Enter');
-  await page.getByRole('heading', { name: /^Nothing fits/ }).waitFor();
+  await page.getByRole('heading', { name: /^No call matches/ }).waitFor();
   await page.getByRole('button', { name: 'Show all calls' }).click();
   await expect.poll(() => rows(page).count()).toBeGreaterThan(9);
 
   await box(page).fill('since:soon ');
-  await page.getByRole('alert').filter({ hasText: 'since:soon is no time' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'since:soon is not a time' }).waitFor();
 });
 
 scene('a stretch of time is chosen with keys and with the pointer', async (at) => {
@@ -125,7 +125,7 @@ scene('a stretch of time is chosen with keys and with the pointer', async (at) =
   await page.mouse.move(area.x + area.width * 0.5, area.y + 20, { steps: 5 });
   await page.mouse.up();
   await expect.poll(query).toMatch(/^since:\S+ until:\S+$/);
-  await page.getByRole('heading', { name: /^Nothing fits/ }).waitFor();
+  await page.getByRole('heading', { name: /^No call matches/ }).waitFor();
 });
 
 scene('what is new waits behind a button', async (at) => {

@@ -1,5 +1,6 @@
 // Asks the server. Everything that goes out passes here: the token is added, and what is refused becomes one kind of error.
 import { session } from './session';
+import type { ToolAnswers } from './types';
 
 /** A refusal, in the one shape that every route of the server has. */
 export class ApiError extends Error {
@@ -103,13 +104,15 @@ export async function post<T>(path: string, body: unknown = {}): Promise<T> {
   return (await json(response)) as T;
 }
 
-/** Uses a tool, by its canonical name, as the operator. A key of its own makes a repeated click one call. */
-export async function callTool<T>(toolName: string, input: unknown = {}): Promise<T> {
+/** Calls a tool by its canonical name, as the operator or as an agent. A key of its own makes a repeated click one call. */
+export function callTool<Name extends keyof ToolAnswers>(toolName: Name, input?: unknown, agentId?: string): Promise<ToolAnswers[Name]>;
+export function callTool(toolName: string, input?: unknown, agentId?: string): Promise<unknown>;
+export async function callTool(toolName: string, input: unknown = {}, agentId?: string): Promise<unknown> {
   const response = await request('/mcp/execute', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() },
-    body: JSON.stringify({ toolName, input }),
+    body: JSON.stringify({ toolName, input, agentId }),
   });
   const answer = await json(response);
-  return (isRecord(answer) ? answer['data'] : answer) as T;
+  return isRecord(answer) ? answer['data'] : answer;
 }

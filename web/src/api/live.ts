@@ -4,15 +4,10 @@ import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { useQueryClient, type QueryKey } from '@tanstack/react-query';
 import { ApiError, request, withQuery } from './client';
 import { FrameReader } from './sse';
+import type { EventData, EventView } from './types';
 
-export interface LiveEvent {
-  readonly number: number;
-  readonly kind: string;
-  readonly at: string;
-  readonly agentId: string | null;
-  readonly taskId: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-}
+/** An event with the payload of its kind. Kinds that the server adds later have payloads that this page does not read. */
+export type LiveEvent = Omit<EventView, 'kind' | 'data'> & EventData;
 
 export interface LiveState {
   readonly phase: 'connecting' | 'live' | 'away';
@@ -246,6 +241,19 @@ export function useRefresh(match: (event: LiveEvent) => boolean, keys: readonly 
       for (const queryKey of latest.current) void client.invalidateQueries({ queryKey });
     }, every);
   });
+}
+
+/** The number of the task that an event's payload names, if it names one. */
+export function taskNumberOf(event: LiveEvent): number | null {
+  switch (event.kind) {
+    case 'task.created':
+    case 'task.assigned':
+    case 'task.updated':
+    case 'task.commented':
+      return event.data.number;
+    default:
+      return null;
+  }
 }
 
 /** Matches events whose kind begins with one of these. */

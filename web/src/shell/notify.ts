@@ -1,6 +1,7 @@
 // Notifications of the browser: mail to the human, approvals that wait, and what failed. Only while the page is not looked at.
 import { useSyncExternalStore } from 'react';
 import type { LiveEvent } from '../api/live';
+import type { AgentState } from '../api/types';
 
 const SETTING = 'adjutant.notify';
 /** So many changes of settings fit into a few words. */
@@ -14,36 +15,43 @@ export interface Notice {
   readonly tag: string;
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const ENDS: Partial<Record<AgentState, string>> = { failed: 'failed', timed_out: 'timed out', over_budget: 'is over budget', lost: 'was lost' };
 
-/** What a person should hear of an event, if anything. */
+/** The notification for an event, if a person should have one. */
 export function noticeOf(event: LiveEvent): Notice | null {
-  const { kind, data, agentId } = event;
   const tag = `adjutant-${event.number}`;
-  if (kind === 'mail.sent' && data['isForHuman'] === true) {
-    return { title: 'Mail for you', body: text(data['subject']), href: `/mail/${text(data['mailId'])}`, tag };
+  switch (event.kind) {
+    case 'mail.sent': {
+      const { isForHuman, subject, mailId } = event.data;
+      return isForHuman ? { title: 'Mail for you', body: subject, href: `/mail/${mailId}`, tag } : null;
+    }
+    case 'agent.finished': {
+      const { state, reason, role = 'agent' } = event.data;
+      const end = ENDS[state];
+      return end === undefined ? null : { title: `${role} ${end}`, body: reason, href: `/agents/${event.agentId ?? ''}`, tag };
+    }
+    case 'merge.changed': {
+      const { state, reason, branch } = event.data;
+      if (state !== 'held' && state !== 'sent_back') return null;
+      const title = state === 'held' ? 'Approved work is held' : 'Approved work was sent back';
+      return { title, body: reason ?? branch, href: '/reviews', tag };
+    }
+    case 'task.updated': {
+      const { from, to, number, slug } = event.data;
+      if (to !== 'review' || from === 'review') return null;
+      return { title: 'Work waits for approval', body: `TAS-${number} ${slug}`, href: '/reviews', tag };
+    }
+    default:
+      return null;
   }
-  if (kind === 'agent.finished' && ['failed', 'timed_out', 'over_budget', 'lost'].includes(text(data['state']))) {
-    const word = { failed: 'failed', timed_out: 'timed out', over_budget: 'is over budget', lost: 'was lost' }[text(data['state'])];
-    return { title: `${text(data['role'])} ${word}`, body: text(data['reason']), href: `/agents/${agentId ?? ''}`, tag };
-  }
-  if (kind === 'merge.changed' && ['held', 'sent_back'].includes(text(data['state']))) {
-    const word = data['state'] === 'held' ? 'Approved work is held' : 'Approved work was sent back';
-    return { title: word, body: text(data['reason']) || text(data['branch']), href: '/reviews', tag };
-  }
-  if (kind === 'task.updated' && text(data['state']) === 'review') {
-    return { title: 'Work waits for approval', body: text(data['title']) || text(data['slug']), href: '/reviews', tag };
-  }
-  return null;
 }
 
-/** What changed settings say to whoever looks at the page; nothing where they only were read again. */
+/** A message about changed settings; null if they were only read again. */
 export function changesOf(event: LiveEvent): string | null {
-  const changes = event.kind === 'config.reloaded' ? event.data['changes'] : undefined;
-  if (!Array.isArray(changes) || changes.length === 0) return null;
+  const changes = event.kind === 'config.reloaded' ? (event.data.changes ?? []) : [];
+  if (changes.length === 0) return null;
   const more = changes.length - SHOWN_CHANGES;
-  const shown = changes.slice(0, SHOWN_CHANGES).map(text).join('; ');
-  return `Changed settings were read: ${shown}${more > 0 ? `; and ${more} more` : ''}`;
+  return `Changed settings were read: ${changes.slice(0, SHOWN_CHANGES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
 }
 
 const watchers = new Set<() => void>();

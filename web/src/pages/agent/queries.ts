@@ -41,7 +41,10 @@ export function useDiff(id: string, over: boolean): UseQueryResult<AgentDiff> {
 /** Reads what is shown again when something happened to the agent, or to one below it. */
 export function useAgentEvents(id: string): void {
   useRefresh(
-    (event) => event.agentId === id || event.data['parentId'] === id || event.data['toAgentId'] === id,
+    (event) =>
+      event.agentId === id ||
+      (event.kind === 'agent.created' && event.data.parentId === id) ||
+      (event.kind === 'mail.sent' && event.data.toAgentId === id),
     [['agents', id], ['agent-mail', id]],
   );
 }

@@ -17,15 +17,10 @@ interface Props {
   readonly onDone: (ids: readonly string[]) => void;
 }
 
-interface Killed {
-  readonly success: boolean;
-  readonly message: string;
-}
-
 function Kill({ row, onClose, onDone }: Omit<Props, 'what'>) {
   const words = killWords(row);
   const kill = async () => {
-    const answer = await callTool<Killed>('mcp__harness__kill_agent', { agentId: row.id });
+    const answer = await callTool('mcp__harness__kill_agent', { agentId: row.id });
     onDone([row.id]);
     toast(answer.success ? `${nameOf(row)} ${row.short} was killed` : answer.message);
   };

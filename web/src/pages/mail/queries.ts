@@ -76,12 +76,12 @@ export function useActs(): Acts {
       await told();
     },
     reply: async (originalMailId, body) => {
-      const { note } = await callTool<{ readonly note?: string }>('mcp__mail__reply', { originalMailId, body });
+      const { note } = await callTool('mcp__mail__reply', { originalMailId, body });
       await told();
       return note ?? null;
     },
     send: async (toAgentId, subject, body) => {
-      const { note } = await callTool<{ readonly note?: string }>('mcp__mail__send', { toAgentId, subject, body });
+      const { note } = await callTool('mcp__mail__send', { toAgentId, subject, body });
       await told();
       return note ?? null;
     },

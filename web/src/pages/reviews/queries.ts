@@ -81,12 +81,6 @@ export function useDiff(agent: string | null, commit: string | null): UseQueryRe
   });
 }
 
-interface Approved {
-  readonly status: 'merged' | 'sent_back' | 'held' | 'queued' | 'completed';
-  readonly commit?: string;
-  readonly reason?: string;
-}
-
 interface Acts {
   readonly approve: (task: ReviewQueueTask) => Promise<void>;
   readonly sendBack: (task: ReviewQueueTask, feedback: string) => Promise<void>;
@@ -101,7 +95,7 @@ export function useActs(): Acts {
   const told = () => client.invalidateQueries({ queryKey: ['reviews'] });
   return {
     approve: async (task) => {
-      const call = callTool<Approved>('mcp__supervisor__approve_task', { taskId: task.id });
+      const call = callTool('mcp__supervisor__approve_task', { taskId: task.id });
       const wait = new Promise<null>((go) => setTimeout(() => go(null), UNDER_WAY));
       const late = call.then(async (answer) => {
         const word = {
@@ -120,7 +114,7 @@ export function useActs(): Acts {
       void told();
     },
     sendBack: async (task, feedback) => {
-      const answer = await callTool<{ readonly agentId: string | null }>('mcp__supervisor__request_changes', { taskId: task.id, feedback });
+      const answer = await callTool('mcp__supervisor__request_changes', { taskId: task.id, feedback });
       toast(answer.agentId === null ? `${task.number} was sent back; no agent works on it now` : `${task.number} was sent back; its agent continues`);
       await told();
     },
@@ -135,12 +129,7 @@ export function useActs(): Acts {
       await told();
     },
     openPull: async (coder, title, description) => {
-      const answer = await post<{ readonly data?: { readonly pr_number?: number | null } }>('/mcp/execute', {
-        agentId: coder,
-        toolName: 'mcp__review__create_pull_request',
-        input: { title, description },
-      });
-      const number = answer.data?.pr_number;
+      const { pr_number: number } = await callTool('mcp__review__create_pull_request', { title, description }, coder);
       toast(number == null ? 'The pull request is being opened' : `Pull request ${number} is open`);
       await told();
     },

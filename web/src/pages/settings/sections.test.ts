@@ -41,7 +41,7 @@ test('what gave a part its name comes first', () => {
 });
 
 test('a search looks at names and at what they are for', () => {
-  const keys = [key('limits.maxPromptBytes', 'How long a prompt may be.'), key('limits.depth', 'How deep.')];
-  expect(matching(keys, 'prompt long').map((one) => one.key)).toEqual(['limits.maxPromptBytes']);
+  const keys = [key('limits.maxPromptBytes', 'Maximum size of a prompt in bytes.'), key('limits.depth', 'How deep.')];
+  expect(matching(keys, 'prompt size').map((one) => one.key)).toEqual(['limits.maxPromptBytes']);
   expect(matching(keys, '')).toHaveLength(2);
 });

@@ -37,7 +37,7 @@ export function NewTask({ epic: chosen, onClose, onMade }: Props) {
     setBusy(true);
     setError(null);
     try {
-      const made = await callTool<{ number: string }>('mcp__task__create', {
+      const made = await callTool('mcp__task__create', {
         title: title.trim(),
         priority: Number(priority),
         ...(description.trim() === '' ? {} : { description }),

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueryClient, type InfiniteData } from '@tanstack/r
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { get } from '../../api/client';
-import { kinds, useLive } from '../../api/live';
+import { kinds, taskNumberOf, useLive } from '../../api/live';
 import { Button } from '../../parts/Button';
 import { At } from '../../parts/Elapsed';
 import { Problem } from '../../parts/Problem';
@@ -62,7 +62,10 @@ function useLiveRows(key: readonly unknown[]): number {
   useLive(kinds('task.'), (batch) => {
     const made = batch.filter((event) => event.kind === 'task.created').length;
     if (made > 0) setFresh((before) => before + made);
-    for (const event of batch) if (typeof event.data['number'] === 'number') touched.current.add(event.data['number']);
+    for (const event of batch) {
+      const number = taskNumberOf(event);
+      if (number !== null) touched.current.add(number);
+    }
     timer.current ??= setTimeout(() => void refresh().catch(() => undefined), EVERY);
   });
   return fresh;

@@ -7,7 +7,8 @@ import { COLUMNS } from './columns';
 import { patchPages } from './TaskList';
 import { behindHead, matters, numberOf } from './useBoard';
 
-const event = (kind: string, taskId: string | null, data: Record<string, unknown> = {}): LiveEvent => ({ number: 1, kind, at: '', agentId: null, taskId, data });
+const event = (kind: LiveEvent['kind'], taskId: string | null, data: Record<string, unknown> = {}): LiveEvent =>
+  ({ number: 1, kind, at: '', agentId: null, taskId, data }) as LiveEvent;
 const board = (rows: readonly TaskRow[]) =>
   fromView({ truncated: false, columns: COLUMNS.map((name) => ({ name, count: 0, nextCursor: null, tasks: rows.filter((one) => one.column === name) })) });
 
@@ -21,7 +22,8 @@ test('an event is about the task that it names, or that is on the board', () => 
 });
 
 test('only what can change a card matters', () => {
-  expect(['task.created', 'agent.state_changed', 'review.ended', 'merge.queued', 'mail.sent', 'files.reserved'].filter((kind) => matters(event(kind, null)))).toEqual([
+  const all = ['task.created', 'agent.state_changed', 'review.ended', 'merge.queued', 'mail.sent', 'files.reserved'] as const;
+  expect(all.filter((kind) => matters(event(kind, null)))).toEqual([
     'task.created', 'agent.state_changed', 'review.ended', 'merge.queued',
   ]);
 });

@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { callTool, get } from '../../api/client';
-import { kinds, live, useLive, type LiveEvent } from '../../api/live';
+import { kinds, live, taskNumberOf, useLive, type LiveEvent } from '../../api/live';
 import { appendPage, fromView, mergeHead, movedRow, patchRows, placeRow, type Board } from './board';
 import type { Way } from './moves';
 import type { BoardView, ColumnName, TaskRow, Tasks } from '../../api/types';
@@ -21,8 +21,8 @@ export const matters = kinds('task.', 'agent.', 'review.', 'merge.', 'epic.');
 
 /** The number of the task that an event is about, where it can be told. */
 export function numberOf(event: LiveEvent, board: Board | undefined): number | null {
-  const number = event.data['number'];
-  if (event.kind.startsWith('task.') && typeof number === 'number') return number;
+  const number = taskNumberOf(event);
+  if (number !== null) return number;
   if (event.taskId === null || board === undefined) return null;
   for (const name of COLUMNS) {
     const row = board.columns[name].rows.find((one) => one.id === event.taskId);

@@ -1,7 +1,7 @@
 // One task, whole, kept true by its own events.
 import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get } from '../../api/client';
-import { useRefresh } from '../../api/live';
+import { taskNumberOf, useRefresh } from '../../api/live';
 import type { HistoryEntry, TaskDetails, TaskHistory } from '../../api/types';
 
 const EVERY = 500;
@@ -15,8 +15,8 @@ export function useTask(number: number): UseQueryResult<TaskDetails> {
   const beside = new Set([number, ...(task?.waitsFor ?? []).map((one) => one.number)]);
   useRefresh(
     (event) => {
-      const about = event.data['number'];
-      if (event.kind.startsWith('task.') && typeof about === 'number') return beside.has(about);
+      const about = taskNumberOf(event);
+      if (about !== null) return beside.has(about);
       if (task === undefined) return false;
       return event.taskId === task.id || (event.agentId !== null && event.agentId === task.agent?.id);
     },
