@@ -103,7 +103,7 @@ for (const [verb, behavior, words] of [['Allow', 'allow', ''], ['Deny', 'deny', 
     await page.getByText('Choose Allow or Deny first.').waitFor();
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     await page.getByLabel('Your answer').fill(words);
-    await page.getByRole('radio', { name: verb }).click();
+    await page.getByRole('radio', { name: verb }).first().click();
     await page.getByRole('button', { name: verb, exact: true }).click();
     expect(await stage.ended(agent)).toBe('succeeded');
     const heard = readFileSync(join(stage.project, 'heard'), 'utf8').trim().split('\n').at(-1) ?? '';
