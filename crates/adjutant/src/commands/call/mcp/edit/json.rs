@@ -55,7 +55,7 @@ fn plain(value: JsonValue<'_>) -> Value {
     }
 }
 
-/// Texts with the entry in them.
+/// Texts with the entry in them, the best-looking first, each with the comments that were there.
 pub(super) fn put(
     text: &str,
     language: Language,
@@ -75,7 +75,67 @@ pub(super) fn put(
             None => drop(holder.append(at.name, fields)),
         }
     }
-    Ok(vec![root.to_string()])
+    let kept = comments(text, language)?;
+    let mut ways = vec![root.to_string()];
+    ways.extend(insert_on_one_line(text, language, at, entry)?);
+    ways.retain(|way| comments(way, language).is_ok_and(|left| left == kept));
+    Ok(ways)
+}
+
+/// The comments of a text, in their order.
+fn comments(text: &str, language: Language) -> Result<Vec<String>, Flaw> {
+    let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+    let parsed = parse_to_ast(text, &collect, &options(language)).map_err(|error| flaw(&error))?;
+    let tokens = parsed.tokens.unwrap_or_default().into_iter();
+    Ok(tokens
+        .filter_map(|one| match one.token {
+            Token::CommentLine(comment) | Token::CommentBlock(comment) => Some(comment.to_owned()),
+            _ => None,
+        })
+        .collect())
+}
+
+/// The text with a new entry directly behind the last one, every other byte as it was. The tree's own way to append
+/// writes a comment twice where one stands before and one behind a trailing comma.
+fn insert_on_one_line(
+    text: &str,
+    language: Language,
+    at: EntryPlace<'_>,
+    entry: &Entry,
+) -> Result<Option<String>, Flaw> {
+    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: true };
+    let parsed = parse_to_ast(text, &collect, &options(language)).map_err(|error| flaw(&error))?;
+    let Some(mut holder) = parsed.value.as_ref().and_then(|root| root.as_object()) else {
+        return Ok(None);
+    };
+    let mut missing = at.keys;
+    while let Some((key, rest)) = missing.split_first()
+        && let Some(inner) = holder.get(key).and_then(|held| held.value.as_object())
+    {
+        (holder, missing) = (inner, rest);
+    }
+    if missing.is_empty() && holder.get(at.name).is_some() {
+        return Ok(None);
+    }
+    let quoted = |key: &str| Value::from(key).to_string();
+    let fields: Vec<_> =
+        entry.0.iter().map(|(key, value)| format!("{}: {value}", quoted(key))).collect();
+    let own = format!("{}: {{{}}}", quoted(at.name), fields.join(", "));
+    let added =
+        missing.iter().rev().fold(own, |inner, key| format!("{}: {{{inner}}}", quoted(key)));
+    let tokens = parsed.tokens.unwrap_or_default();
+    let (place, added) = match holder.properties.last() {
+        None => (holder.range.start + 1, added),
+        Some(last) => {
+            let next = tokens.iter().find(|one| one.range.start >= last.range.end);
+            match next.filter(|one| one.token == Token::Comma) {
+                Some(comma) => (comma.range.end, format!(" {added}")),
+                None => (last.range.end, format!(", {added}")),
+            }
+        }
+    };
+    let (before, behind) = text.split_at(place);
+    Ok(Some(format!("{before}{added}{behind}")))
 }
 
 /// Texts without it. Comments are nobody's but the file's: only the entry goes, with one comma and the
