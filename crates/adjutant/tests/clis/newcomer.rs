@@ -13,31 +13,31 @@ const EDIT: &str = "printf '// Tidied.\\n' >> shlex.go";
 const CHECK: &str = "go test ./...";
 const SUBJECT: &str = "Tidy the sources";
 
-/// How a kind of agent runs a shell, and commits.
+/// Ways of a kind of agent to run a shell and to commit.
 struct Ways {
     front: &'static str,
-    shell: fn(String) -> Turn,
-    commit: fn() -> Option<Turn>,
+    shell: fn(&str) -> Turn,
+    /// Its sandbox keeps `.git` read-only, so that only the tool commits.
+    commits_with_tool: bool,
 }
 
-fn bash(command: String) -> Turn {
+fn bash(command: &str) -> Turn {
     Turn::call("Bash", json!({ "command": command, "description": "work" }))
 }
 
-fn exec(command: String) -> Turn {
+fn exec(command: &str) -> Turn {
     Turn::call("exec_command", json!({ "cmd": command, "yield_time_ms": 30_000 }))
 }
 
-/// Its sandbox keeps `.git` read-only, so that only the tool commits.
-fn with_the_tool() -> Option<Turn> {
-    Some(Turn::call("git__commit", json!({ "message": SUBJECT })))
+fn commit_with_tool() -> Turn {
+    Turn::call("git__commit", json!({ "message": SUBJECT }))
 }
 
-const CLAUDE: Ways = Ways { front: "agent: claude", shell: bash, commit: || None };
+const CLAUDE: Ways = Ways { front: "agent: claude", shell: bash, commits_with_tool: false };
 const CODEX: Ways =
-    Ways { front: "agent: codex\nmodel: scripted", shell: exec, commit: with_the_tool };
+    Ways { front: "agent: codex\nmodel: scripted", shell: exec, commits_with_tool: true };
 const ACP: Ways =
-    Ways { front: "agent: acp\nacp: [claude-agent-acp]", shell: bash, commit: || None };
+    Ways { front: "agent: acp\nacp: [claude-agent-acp]", shell: bash, commits_with_tool: false };
 
 #[tokio::test]
 async fn claude_code_makes_the_first_change_of_a_project() {
@@ -58,10 +58,10 @@ async fn an_acp_agent_makes_the_first_change_of_a_project() {
 async fn codex_commits_with_the_tool_and_asks_for_a_review() {
     let ask = json!({ "reviewer_prompt": "[[script:critic]] Look." });
     let coder = Script::new([
-        exec(EDIT.to_owned()),
+        exec(EDIT),
         // What git itself may not do, the tool does.
-        exec(format!("git commit -qam '{SUBJECT}' || echo it is refused")),
-        Turn::call("git__commit", json!({ "message": SUBJECT })),
+        exec(&format!("git commit -qam '{SUBJECT}' || echo it is refused")),
+        commit_with_tool(),
         Turn::call("review__request_review", ask),
         Turn::text("I wait."),
     ]);
@@ -91,7 +91,7 @@ async fn run(crowd: &Crowd) -> Value {
 async fn newcomer(ways: Ways, coder: Script, required: &str) -> Crowd {
     let feedback = json!({ "feedback": "I ran its tests.", "feedback_type": "approved" });
     let critic = Script::new([
-        (ways.shell)("ls shlex.go".to_owned()),
+        (ways.shell)("ls shlex.go"),
         Turn::call("review__send_feedback", feedback),
         Turn::text("Approved."),
     ]);
@@ -120,12 +120,14 @@ async fn newcomer(ways: Ways, coder: Script, required: &str) -> Crowd {
 }
 
 async fn first_change(ways: Ways) {
-    let edit = match (ways.commit)() {
-        Some(_) => EDIT.to_owned(),
-        None => format!("{EDIT} && git commit -qam '{SUBJECT}'"),
-    };
-    let turns = [Some((ways.shell)(edit)), (ways.commit)(), Some(Turn::text("Tidied."))];
-    let crowd = newcomer(ways, Script::new(turns.into_iter().flatten()), "agent").await;
+    let mut turns = Vec::new();
+    if ways.commits_with_tool {
+        turns.extend([(ways.shell)(EDIT), commit_with_tool()]);
+    } else {
+        turns.push((ways.shell)(&format!("{EDIT} && git commit -qam '{SUBJECT}'")));
+    }
+    turns.push(Turn::text("Tidied."));
+    let crowd = newcomer(ways, Script::new(turns), "agent").await;
     let ran = run(&crowd).await;
     assert_eq!(ran["taskState"], "review", "{ran}");
     let reviews = crowd.json(&["reviews", "--all", "--json"]).await;
