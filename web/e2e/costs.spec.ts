@@ -115,7 +115,7 @@ scene('the budget of a lineage is drawn, and leads to its agents', async (at) =>
 
 scene('tools are told with how they did', async (at) => {
   const page = await look(at);
-  const table = page.getByRole('table', { name: /^Tools and how/ });
+  const table = page.getByRole('table', { name: /^Use of tools/ });
   const row = (name: string) => table.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
   expect(await row('system__log_decision').getByRole('cell').first().textContent()).toBe('4');
   await row('mail__read').getByLabel('failed').waitFor();
@@ -128,7 +128,7 @@ scene('tools are told with how they did', async (at) => {
 
 scene('where nothing was spent there are still the axes', async (at) => {
   const page = await look(at, '?span=range&from=2020-01-01&to=2020-01-02');
-  await page.getByText('Nothing was spent in these days').waitFor();
+  await page.getByText('No spending in these days').waitFor();
   await page.getByRole('img', { name: /^Running total/ }).waitFor();
   await checkAccessible(page);
   await page.getByLabel('From', { exact: true }).fill('2020-01-02');
