@@ -1,4 +1,4 @@
-//! Installs finished packages in empty folders and does the README's tour with each.
+//! Installs finished packages in empty folders, and does the README's tour with each.
 //!
 //! No Rust is on the `PATH` of the installed program, and nothing is fetched: the wheel comes from the folder of
 //! packages, npm's packages from a local registry, the crates from a folder that stands for crates.io.
@@ -20,29 +20,37 @@ const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Installs the packages of these forms from a folder, one after the other, and tries each.
 pub(crate) fn try_packages(tree: &Tree, packages: &Path, forms: &[Form]) -> Result<()> {
-    let packages = packages.canonicalize().with_context(|| packages.display().to_string())?;
-    let product = Product::of(tree)?;
     for form in forms {
         let scratch = tempfile::tempdir()?;
-        let installation =
-            Installation { tree, product: &product, packages: &packages, folder: scratch.path() };
-        let program = match form {
-            Form::Tarball => installation.unpack()?,
-            Form::Wheel => installation.install_wheel()?,
-            Form::Npm => installation.install_from_npm()?,
-            Form::Crates => installation.install_crates()?,
-        };
-        let version = installation.output(text(&program)?, &["--version"])?;
-        ensure!(
-            version.trim() == format!("{PROGRAM} {}", product.version),
-            "the {} installed another program: {version}",
-            form.name()
-        );
+        let program = install(tree, packages, *form, scratch.path())?;
         crate::wait(has_page(&program))?;
         walk::walk(tree, text(&program)?, &[])?;
         say(&format!("{}: installed, and the README's tour goes well", form.name()));
     }
     Ok(())
+}
+
+/// Installs the packages of a form from a folder into another one, and gives the program.
+pub(crate) fn install(tree: &Tree, packages: &Path, form: Form, folder: &Path) -> Result<PathBuf> {
+    let packages = packages.canonicalize().with_context(|| packages.display().to_string())?;
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let folder = folder.canonicalize()?;
+    let product = Product::of(tree)?;
+    let installation =
+        Installation { tree, product: &product, packages: &packages, folder: &folder };
+    let program = match form {
+        Form::Tarball => installation.unpack()?,
+        Form::Wheel => installation.install_wheel()?,
+        Form::Npm => installation.install_from_npm()?,
+        Form::Crates => installation.install_crates()?,
+    };
+    let version = installation.output(text(&program)?, &["--version"])?;
+    ensure!(
+        version.trim() == format!("{PROGRAM} {}", product.version),
+        "the {} installed another program: {version}",
+        form.name()
+    );
+    Ok(program)
 }
 
 /// One installation into an empty folder.

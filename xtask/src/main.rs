@@ -29,6 +29,8 @@ cargo xtask package BINARY TARGET FOLDER [FORM…]
                                  make packages of a finished binary: tarball, wheel, npm, crates; quickly, for tests
 cargo xtask crates FOLDER        write the tree as crates.io takes it, for `cargo publish --workspace`
 cargo xtask release BINARY TARGET   make all of them in dist/, as small as can be, and measure the binary
+cargo xtask install FOLDER FORM INTO
+                                 install a finished package of a folder in an empty one, and print the program's path
 cargo xtask try FOLDER [FORM…]   install finished packages in empty folders, and do the README's tour with each
 ";
 
@@ -55,6 +57,13 @@ fn chore(arguments: &[&str]) -> Result<()> {
             package::package(&Tree::here()?, &quick_job(binary, target, folder, forms)?)
         }
         ["crates", folder] => package::write_crates(&Tree::here()?, Path::new(folder)),
+        ["install", packages, form, into] => {
+            let [form] = Form::parse(&[form])?[..] else { bail!("name one form of package") };
+            let program =
+                install::install(&Tree::here()?, Path::new(packages), form, Path::new(into))?;
+            say(&program.display().to_string());
+            Ok(())
+        }
         ["try", folder, forms @ ..] => {
             install::try_packages(&Tree::here()?, Path::new(folder), &Form::parse(forms)?)
         }

@@ -5,6 +5,8 @@ pub mod conformance;
 mod events;
 pub mod github;
 pub mod llm;
+pub mod newcomer;
+pub mod packages;
 pub mod postgres;
 mod programs;
 pub mod projects;

@@ -69,18 +69,27 @@ impl RealProject {
     }
 }
 
-/// Gives a world the projects' tools on its PATH, and package managers that take everything from what was fetched.
-pub fn equip(world: &mut World) -> Result<()> {
-    let projects = installed(".tools/projects/bin")?;
-    let projects = projects.parent().context("it is in a folder")?.canonicalize()?;
-    // The compiler beside Cargo itself: what rustup puts in its place needs rustup's own folders.
-    let cargo = Path::new(env!("CARGO")).parent().context("Cargo is in a folder")?;
-    let path = format!(
-        "{}:{}:/usr/local/bin:/usr/bin:/bin",
-        projects.join("bin").display(),
-        cargo.display()
-    );
-    world.set("PATH", path);
+/// The `PATH` of somebody who works in a project: its tools, and those of the system. Rust is there for a crate only.
+pub fn path(project: RealProject) -> Result<String> {
+    let mut folders = vec![projects()?.join("bin")];
+    if project == RealProject::Cargo {
+        // The compiler beside Cargo itself: what rustup puts in its place needs rustup's own folders.
+        let cargo = Path::new(env!("CARGO")).parent().context("Cargo is in a folder")?;
+        folders.push(cargo.to_owned());
+    }
+    folders.extend(["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from));
+    let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    Ok(folders.join(":"))
+}
+
+fn projects() -> Result<PathBuf> {
+    Ok(installed(".tools/projects")?.canonicalize()?)
+}
+
+/// Gives a world the tools of a project, and package managers that take everything from what was fetched.
+pub fn equip(world: &mut World, project: RealProject) -> Result<()> {
+    world.set("PATH", path(project)?);
+    let projects = projects()?;
     let user = world.user();
     let root = projects.display();
     for (file, text) in [

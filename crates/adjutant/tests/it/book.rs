@@ -69,9 +69,7 @@ pages! {
 
 /// The chores of the tree, which `make tests` has built before.
 pub(crate) fn xtask() -> PathBuf {
-    let xtask = Path::new(crate::BINARY).with_file_name("xtask");
-    assert!(xtask.exists(), "run `cargo build --workspace` first: there is no {}", xtask.display());
-    xtask
+    testkit::packages::xtask(Path::new(crate::BINARY)).unwrap()
 }
 
 async fn played(page: &str) -> PageOutcome {

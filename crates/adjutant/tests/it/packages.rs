@@ -1,9 +1,10 @@
 //! Packages of the debug binary, installed in empty folders as a stranger would, with the README's tour after each.
 //! `make drill` does the same with a release.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use testkit::World;
+use testkit::packages::{self, PackageForm};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -43,68 +44,49 @@ fn distribution() -> String {
     manifest["workspace"]["metadata"]["distribution"]["name"].as_str().unwrap().to_owned()
 }
 
-fn xtask_world() -> World {
-    let mut world = World::bare(crate::BINARY).unwrap();
-    let cargo = Path::new(env!("CARGO")).parent().unwrap().display().to_string();
-    world.set("PATH", format!("{cargo}:/usr/local/bin:/usr/bin:/bin"));
-    // Cargo finds there what it has downloaded for this very test.
-    let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let cargo_home = cargo_home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).unwrap();
-    world.set("CARGO_HOME", cargo_home.display().to_string());
-    world.set("CARGO_NET_OFFLINE", "true");
-    world
-}
-
-/// Makes packages of this form, and answers their folder.
-async fn packages(world: &World, form: &str) -> PathBuf {
-    let folder = world.scratch().join("packages");
-    // The debug binary is mostly symbols.
+/// Installs packages of this form with no Rust on the `PATH`, and does the README's tour.
+async fn installs(form: PackageForm) {
+    let binary = Path::new(crate::BINARY);
+    let folder = packages::packages(binary, form).await.unwrap();
+    let name = form.name();
     let script = format!(
-        "program=$TMPDIR/stripped; strip -o \"$program\" '{}' && cd '{ROOT}' &&
-         '{}' package \"$program\" {}-unknown-linux-gnu '{}' {form}",
-        crate::BINARY,
-        crate::book::xtask().display(),
-        std::env::consts::ARCH,
-        folder.display(),
-    );
-    world.shell(&script).await.unwrap().ok().unwrap();
-    folder
-}
-
-/// Makes packages of this form and installs them with no Rust on the `PATH`.
-async fn installs(form: &str) {
-    let world = xtask_world();
-    let folder = packages(&world, form).await;
-    let script = format!(
-        "cd '{ROOT}' && '{}' try '{}' {form}",
+        "cd '{ROOT}' && '{}' try '{}' {name}",
         crate::book::xtask().display(),
         folder.display()
     );
-    let tried = world.shell(&script).await.unwrap();
+    let tried = packages::chores(binary).unwrap().shell(&script).await.unwrap();
     assert_eq!(tried.code, Some(0), "{}", tried.stdout);
-    let end = format!("{form}: installed, and the README's tour goes well\n");
+    let end = format!("{name}: installed, and the README's tour goes well\n");
     assert!(tried.stdout.ends_with(&end), "{}", tried.stdout);
 }
 
 #[tokio::test]
 async fn the_tarball_has_a_program_that_goes_through_the_tour() {
-    installs("tarball").await;
+    installs(PackageForm::Tarball).await;
 }
 
 #[tokio::test]
 async fn pip_installs_the_wheel() {
-    installs("wheel").await;
+    installs(PackageForm::Wheel).await;
 }
 
 #[tokio::test]
 async fn npm_installs_the_program_of_this_platform_from_a_registry() {
-    installs("npm").await;
+    installs(PackageForm::Npm).await;
 }
 
 #[tokio::test]
 async fn the_packaged_crates_have_names_of_their_own_and_the_page() {
-    let world = xtask_world();
-    let folder = packages(&world, "crates").await;
+    let world = packages::chores(Path::new(crate::BINARY)).unwrap();
+    let folder = world.scratch().join("packages");
+    let package = format!(
+        "cd '{ROOT}' && '{}' package '{}' {}-unknown-linux-gnu '{}' crates",
+        crate::book::xtask().display(),
+        crate::BINARY,
+        std::env::consts::ARCH,
+        folder.display(),
+    );
+    world.shell(&package).await.unwrap().ok().unwrap();
     let (name, version) = (distribution(), env!("CARGO_PKG_VERSION"));
     for part in ["", "-engine", "-host", "-model", "-server", "-store", "-wire"] {
         let file = folder.join(format!("{name}{part}-{version}.crate"));
