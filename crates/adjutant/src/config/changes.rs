@@ -1,5 +1,7 @@
 //! Differences between two readings of configuration and roles, in the words of the files.
 
+mod grants;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::settings::{Role, Settings};
@@ -7,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use wire::server::SettingsChange;
 
+use self::grants::{Grant, names_in};
 use super::{Config, hide};
 
 /// Upper bound on the characters of one value.
@@ -158,11 +161,6 @@ fn listed<'a>(verb: &str, names: impl Iterator<Item = &'a &'a str>) -> Option<St
     (!names.is_empty()).then(|| format!("{verb} {}", cut(&names.join(", "))))
 }
 
-/// The names of a list that has nothing else.
-fn names_in(value: &Value) -> Option<Vec<&str>> {
-    value.as_array()?.iter().map(Value::as_str).collect()
-}
-
 /// True for values that may hold addresses or secrets below.
 fn is_nested(value: &Value) -> bool {
     match value {
@@ -187,29 +185,7 @@ fn cut(text: &str) -> String {
 
 /// Returns whether agents may do more after a change of a field. A change of what is run counts.
 fn widens(field: &str, was: &Value, is: &Value) -> bool {
-    let has_more = |less: &Value, more: &Value| match (names_in(less), names_in(more)) {
-        (Some(less), Some(more)) => more.iter().any(|name| !less.contains(name)),
-        _ => false,
-    };
-    match field {
-        "allow" | "mayDraft" => has_more(was, is),
-        // Without a list all tools are allowed.
-        "tools" => is.is_null() || has_more(was, is),
-        "deny" | "disallowedTools" => has_more(is, was),
-        "sandbox" => is.as_str() == Some("none"),
-        "reach" => was.as_str() == Some("self") || is.as_str() == Some("all"),
-        "review.required" => is.as_str() == Some("never"),
-        "category" | "agent" | "command" | "acp" | "script" | "mcp" | "mcp.names" | "check" => true,
-        _ if field.starts_with("agents.") || field.starts_with("worktrees.") => true,
-        _ if ["budget.", "limits."].iter().any(|prefix| field.starts_with(prefix)) => {
-            match (was.as_f64(), is.as_f64()) {
-                (Some(was), Some(is)) => is > was,
-                (Some(_), None) => true,
-                (None, _) => false,
-            }
-        }
-        _ => false,
-    }
+    Grant::of(field).is_given_by(was, is)
 }
 
 fn roles(settings: &Settings) -> BTreeMap<String, Fields> {

@@ -4,6 +4,7 @@ use engine::settings::Sandbox;
 use model::Policy;
 use model::glob::Glob;
 use model::policy::Rules;
+use model::review::{OnApproval, ReviewRequired};
 use serde_json::json;
 
 use super::*;
@@ -93,4 +94,35 @@ fn categories_and_keys_are_told_and_secrets_are_not() {
     ];
     let told: Vec<(String, bool)> = told.map(|(text, wide)| (text.to_owned(), wide)).into();
     assert_eq!(said(&before, &after), told);
+}
+
+#[test]
+fn whoever_no_longer_asks_a_person_is_marked() {
+    let before = reading();
+    let mut after = before.clone();
+    after.config.review.on_approval = Some(OnApproval::Merge);
+    after.config.review.required = ReviewRequired::Agent;
+    after.config.review.role = "friend".into();
+    after.config.github.api_url = "http://127.0.0.1:9".into();
+    let role = after.settings.roles.get_mut("coder").unwrap();
+    role.review_required = Some(ReviewRequired::Never);
+    let told = [
+        "role coder: review.required unset → never",
+        "github.apiUrl: https://api.github.com → http://127.0.0.1:9",
+        "review.onApproval: unset → merge",
+        "review.required: person → agent",
+        "review.role: reviewer → friend",
+    ];
+    assert_eq!(said(&before, &after), told.map(|text| (text.to_owned(), true)));
+    let back = said(&after, &before);
+    let still_marked: Vec<&str> =
+        back.iter().filter(|(_, widens)| *widens).map(|(text, _)| text.as_str()).collect();
+    // Another address and another reviewer count either way.
+    assert_eq!(
+        still_marked,
+        [
+            "github.apiUrl: http://127.0.0.1:9 → https://api.github.com",
+            "review.role: friend → reviewer"
+        ]
+    );
 }
