@@ -44,6 +44,8 @@ async fn status_says_that_the_server_is_stopped_instead_of_waiting_for_it() {
     let pid = server.pid().unwrap();
     sh(&world, &format!("kill -STOP {pid}")).await;
     let status = world.run(&["status", "--json"]).await.unwrap();
+    // It has answered although nobody has let the server go on.
+    assert!(host::process::is_stopped(pid));
     sh(&world, &format!("kill -CONT {pid}")).await;
     let error = status.error().unwrap();
     assert_eq!(status.code, Some(6), "{error}");

@@ -8,13 +8,14 @@ use engine::{Record, RecordError};
 use host::files::{self, FileError};
 use host::process::{self, Launch};
 use serde_json::json;
+use tokio::time::error::Elapsed;
 use tokio::time::{MissedTickBehavior, timeout};
 use wire::server::{RecordCounts, ServerStatus};
 
 use crate::app::{App, now};
 use crate::cli::{Background, UpArgs};
 use crate::cli_error::Trouble;
-use crate::client::{Answer, ClientError};
+use crate::client::{Answer, Client, ClientError};
 use crate::commands::progress::Progress;
 use crate::config::Config;
 use crate::home::moving::{self, Moved};
@@ -318,8 +319,8 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
         }
     };
     let client = connect::locate(&at)?.ok_or_else(absent)?;
-    let asked = timeout(STATUS_TIMEOUT, client.get("/api/status")).await;
-    let status: Answer<ServerStatus> = match asked.map_err(|_| silent(&at, client.url()))? {
+    let asked = ask_status(&client).await;
+    let status = match asked.map_err(|_| silent(&at, client.url()))? {
         // Whoever listens there now is not ours.
         Err(ClientError::NotOurs { .. }) if at.url_override.is_none() => {
             connect::refuse_older(&at, client.url())?;
@@ -332,6 +333,11 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
         answer => answer?,
     };
     Ok(app.render.answer(&status, || status_text(&status))?)
+}
+
+/// Asks a server for its status, and gives up soon: one that is stopped takes connections and answers nobody.
+async fn ask_status(client: &Client) -> Result<Result<Answer<ServerStatus>, ClientError>, Elapsed> {
+    timeout(STATUS_TIMEOUT, client.get("/api/status")).await
 }
 
 /// That a server does not answer, and what can be done about it.
@@ -389,4 +395,25 @@ pub(crate) fn token(app: &App) -> Result<(), Trouble> {
     }
     let token = app.home()?.make_operator_token(&app.env)?;
     Ok(app.render.answer(&json!({ "token": token }), || token.clone())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::client::Named;
+
+    /// The clock goes on by itself here while everybody waits, so the time is that of the limits alone.
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_answers_nobody_is_asked_for_less_than_two_seconds() {
+        // The system takes the connection, as it does for a process that is stopped.
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let client = Client::proving(&url, "t", Named::ByFile).unwrap();
+        let began = Instant::now();
+        let asked = ask_status(&client).await;
+        assert!(asked.is_err(), "{asked:?}");
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    }
 }
