@@ -10,7 +10,6 @@ use crate::drafts::{self, DraftingCost};
 use crate::rest::{self, RestingCost, Supervisor};
 use crate::waits::{self, WaitingCost};
 use crate::wire::Face;
-use crate::worktrees::{self, WorktreeCost};
 
 /// So many agents may run at once while many are started; the rest queue.
 const MAX_RUNNING_AGENTS: u32 = 64;
@@ -26,8 +25,6 @@ pub(crate) struct AgentCost {
     pub(crate) rest: RestingCost,
     /// Those who wait for them
     pub(crate) waits: Vec<WaitingCost>,
-    /// Their worktrees
-    pub(crate) worktrees: WorktreeCost,
 }
 
 /// Measures all of it.
@@ -48,6 +45,5 @@ pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<AgentCost> 
     let agents = crew.rest(scale.resting).await?;
     waits.push(waits::measure(&crew, Face::Mcp, &agents, scale).await?);
     crew.subject().stop().await?;
-    let worktrees = worktrees::measure(program).await?;
-    Ok(AgentCost { drafts, supervisor, rest, waits, worktrees })
+    Ok(AgentCost { drafts, supervisor, rest, waits })
 }

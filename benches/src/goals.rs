@@ -9,6 +9,7 @@ use crate::load::Rate;
 use crate::start::StartTimes;
 use crate::watch::{EVENTS_PER_SECOND, WatchingCost};
 use crate::wire::Face;
+use crate::worktrees::WorktreeCost;
 
 /// Everything that was measured; what was left out is not there.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub(crate) struct Figures {
     pub(crate) calls: Option<Calls>,
     /// Agents that run
     pub(crate) agents: Option<AgentCost>,
+    /// Their worktrees
+    pub(crate) worktrees: Option<WorktreeCost>,
     /// Those who watch
     pub(crate) watch: Option<WatchingCost>,
     /// A log in PostgreSQL
@@ -75,6 +78,7 @@ impl Figures {
     pub(crate) fn goals(&self) -> Vec<GoalCheck> {
         let mut goals = self.calls.as_ref().map(Calls::goals).unwrap_or_default();
         goals.extend(self.agents.iter().flat_map(AgentCost::goals));
+        goals.extend(self.worktrees.iter().flat_map(WorktreeCost::goals));
         goals.extend(self.watch.iter().flat_map(WatchingCost::goals));
         goals.extend(self.ledger.iter().flat_map(LedgerCost::goals));
         goals
@@ -123,7 +127,7 @@ impl WatchingCost {
 
 impl AgentCost {
     fn goals(&self) -> Vec<GoalCheck> {
-        let Self { drafts, supervisor, waits, worktrees, .. } = self;
+        let Self { drafts, supervisor, waits, .. } = self;
         let most = |wish: &str, bound: f64, found: f64, unit: &str| {
             GoalCheck::at_most(wish.to_owned(), bound, found, unit)
         };
@@ -134,10 +138,6 @@ impl AgentCost {
             // The pages of the program's file are there once for all who run it, also for the server.
             most("a supervisor's memory (Pss)", 4.0, supervisor.proportional, "MB"),
         ];
-        let more = worktrees.alone.p99 - worktrees.plain_alone.p99;
-        goals.push(most("a worktree, p99 more than git alone", 100.0, more, "ms"));
-        let more = worktrees.ours.p50 - worktrees.plain.p50;
-        goals.push(most("a worktree of 40 at once, p50 more than git alone", 100.0, more, "ms"));
         for waits in waits {
             let wish = |what: &str| format!("calls that wait over {}, {what}", waits.face.path());
             goals.push(GoalCheck::at_most(wish("more memory"), 100.0, waits.growth, "MB"));
@@ -147,6 +147,18 @@ impl AgentCost {
             goals.push(GoalCheck::at_most(wish("the last hears of all ends"), 50.0, at_once, "ms"));
         }
         goals
+    }
+}
+
+impl WorktreeCost {
+    fn goals(&self) -> Vec<GoalCheck> {
+        let most = |wish: &str, more: f64| GoalCheck::at_most(wish.to_owned(), 100.0, more, "ms");
+        let alone = self.alone.p99 - self.plain_alone.p99;
+        let at_once = self.ours.p50 - self.plain.p50;
+        vec![
+            most("a worktree, p99 more than git alone", alone),
+            most("a worktree of 40 at once, p50 more than git alone", at_once),
+        ]
     }
 }
 

@@ -61,9 +61,12 @@ struct Options {
 #[group(multiple = false)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct SelectedParts {
-    /// Only agents that run, beside plain fork and exec
+    /// Only agents that run, beside plain fork and exec, and their worktrees
     #[arg(long)]
     agents: bool,
+    /// Only their worktrees, beside git alone
+    #[arg(long)]
+    worktrees: bool,
     /// Only those who watch while much happens
     #[arg(long)]
     events: bool,
@@ -138,6 +141,7 @@ impl Scale {
 enum MeasuredPart {
     All,
     Agents,
+    Worktrees,
     Events,
 }
 
@@ -165,6 +169,7 @@ async fn main() -> Result<()> {
     let scale = Scale::of(&options);
     let which = match options.only {
         SelectedParts { agents: true, .. } => MeasuredPart::Agents,
+        SelectedParts { worktrees: true, .. } => MeasuredPart::Worktrees,
         SelectedParts { events: true, .. } => MeasuredPart::Events,
         SelectedParts { .. } => MeasuredPart::All,
     };
@@ -181,6 +186,9 @@ async fn measure(program: &Path, scale: &Scale, which: MeasuredPart) -> Result<F
     let mut figures = Figures::default();
     if matches!(which, MeasuredPart::All | MeasuredPart::Agents) {
         figures.agents = Some(agents::measure(program, scale).await?);
+    }
+    if matches!(which, MeasuredPart::All | MeasuredPart::Agents | MeasuredPart::Worktrees) {
+        figures.worktrees = Some(worktrees::measure(program).await?);
     }
     if matches!(which, MeasuredPart::All | MeasuredPart::Events) {
         figures.watch = Some(watch::measure(program, scale).await?);

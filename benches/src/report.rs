@@ -12,7 +12,7 @@ use crate::ledger::LedgerCost;
 use crate::rest::SUPERVISORS;
 use crate::waits::WAITS_PER_AGENT;
 use crate::watch::WatchingCost;
-use crate::worktrees::{WORKTREES_AT_ONCE, WORKTREES_REMOVED};
+use crate::worktrees::{WORKTREES_AT_ONCE, WORKTREES_REMOVED, WorktreeCost};
 
 /// Says a line.
 pub(crate) fn say(line: &str) {
@@ -28,6 +28,9 @@ pub(crate) fn print(figures: &Figures, scale: &Scale) {
     }
     if let Some(agents) = &figures.agents {
         print_agents(agents, scale);
+    }
+    if let Some(worktrees) = &figures.worktrees {
+        print_worktrees(worktrees);
     }
     if let Some(watch) = &figures.watch {
         print_watch(watch, scale);
@@ -83,9 +86,8 @@ fn print_calls(figures: &Calls, scale: &Scale) {
 }
 
 fn print_agents(agents: &AgentCost, scale: &Scale) {
-    let AgentCost { drafts, supervisor, rest, waits, worktrees } = agents;
+    let AgentCost { drafts, supervisor, rest, waits } = agents;
     let mut table = new_table(&["agents that run", "plain fork and exec", "Adjutant"]);
-    let spread = |of: Percentiles| format!("p50 {:.2} ms, p99 {:.2} ms", of.p50, of.p99);
     let mut row = |what: String, plain: String, ours: String| {
         table.add_row([what, plain, ours]);
     };
@@ -94,17 +96,6 @@ fn print_agents(agents: &AgentCost, scale: &Scale) {
     let rate = |rate: f64| format!("{rate:.0}/s");
     row(format!("starts, {CLIENTS} clients"), rate(drafts.plain_rate), rate(drafts.rate));
     row(format!("whole lives, {CLIENTS} clients"), String::new(), rate(drafts.whole_rate));
-    let (plain, ours) = (spread(worktrees.plain_alone), spread(worktrees.alone));
-    row("a worktree, one by one (plain: git worktree add)".into(), plain, ours);
-    let (plain, ours) = (spread(worktrees.plain), spread(worktrees.ours));
-    row(format!("a worktree, {WORKTREES_AT_ONCE} at once (plain: git worktree add)"), plain, ours);
-    row(
-        format!("a worktree with set-up, copy and link, {WORKTREES_AT_ONCE} at once"),
-        String::new(),
-        format!("{}, all in {:.1} s", spread(worktrees.ready), worktrees.all_ready_s),
-    );
-    let removal = format!("{:.1} s", worktrees.removal_s);
-    row(format!("removing {WORKTREES_REMOVED} worktrees with changes"), String::new(), removal);
     let (all, share) = (supervisor.resident, supervisor.proportional);
     let memory = format!("VmRSS {all:.2} MB, Pss {share:.2} MB");
     row(format!("a supervisor at rest, the most of {SUPERVISORS}"), String::new(), memory);
@@ -123,6 +114,26 @@ fn print_agents(agents: &AgentCost, scale: &Scale) {
     }
     align_right(&mut table, 1..3);
     say(&format!("\n{table}\n"));
+}
+
+fn print_worktrees(worktrees: &WorktreeCost) {
+    let mut table = new_table(&["worktrees", "git worktree add", "Adjutant"]);
+    let mut row = |what: String, plain: String, ours: String| {
+        table.add_row([what, plain, ours]);
+    };
+    row("one by one".into(), spread(worktrees.plain_alone), spread(worktrees.alone));
+    let at_once = format!("{WORKTREES_AT_ONCE} at once");
+    row(at_once.clone(), spread(worktrees.plain), spread(worktrees.ours));
+    let ready = format!("{}, all in {:.1} s", spread(worktrees.ready), worktrees.all_ready_s);
+    row(format!("{at_once}, with set-up, copy and link"), String::new(), ready);
+    let removal = format!("{:.1} s", worktrees.removal_s);
+    row(format!("removing {WORKTREES_REMOVED} with changes"), String::new(), removal);
+    align_right(&mut table, 1..3);
+    say(&format!("\n{table}\n"));
+}
+
+fn spread(of: Percentiles) -> String {
+    format!("p50 {:.2} ms, p99 {:.2} ms", of.p50, of.p99)
 }
 
 fn print_watch(watch: &WatchingCost, scale: &Scale) {
