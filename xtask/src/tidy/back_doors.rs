@@ -1,7 +1,7 @@
 //! Back doors: re-exports of lower crates.
 //!
-//! `server` and `adjutant` may not depend on `store`. A `pub use store` in `engine`, or a handle to the store itself,
-//! would let them write to the record past the engine.
+//! `server` and `adjutant` may not depend on `store`. A `pub use store` in `engine` would let them write to the record
+//! past the engine. So would a public function or field that gives the store away: calls on it need no name of a type.
 
 use anyhow::Result;
 
@@ -13,9 +13,6 @@ const GUARDED: &[&str] = &["store", "host"];
 
 /// The one file of the engine that moves agents from state to state.
 const TRANSITIONS: &str = "crates/engine/src/crew/transition.rs";
-
-/// Crates that may not ask the engine for the store itself, except in tests.
-const OUTSIDE_STORE: &[&str] = &["crates/server/src/", "crates/adjutant/src/"];
 
 pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
     for path in tree.rust() {
@@ -35,7 +32,9 @@ pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
 /// Back doors in a file, as `line: what is wrong`.
 fn wrongs(file: &str, text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
-    let may_use_store = !OUTSIDE_STORE.iter().any(|folder| file.starts_with(folder));
+    if file.starts_with("crates/engine/src/") {
+        wrong.extend(stores_given_away(text));
+    }
     for (number, line) in (1..).zip(text.lines()) {
         if let Some(exported) = exported(line) {
             wrong.push(format!(
@@ -48,8 +47,29 @@ fn wrongs(file: &str, text: &str) -> Vec<String> {
         {
             wrong.push(format!("{number}: only `crew::transition` moves an agent"));
         }
-        if !may_use_store && line.contains("engine.store()") {
-            wrong.push(format!("{number}: the store is the engine's: give `Engine` a method"));
+    }
+    wrong
+}
+
+/// Public functions and fields of the engine that give the store away, as `line: what is wrong`.
+fn stores_given_away(text: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (at, _) in text.match_indices("pub ") {
+        let (before, item) = text.split_at(at);
+        let end = item.find(['{', ';', ',', '=']).unwrap_or(item.len());
+        let is_function = item.get(..end).is_some_and(|head| head.contains("fn "));
+        let given = if is_function {
+            let end = item.find(['{', ';']).unwrap_or(item.len());
+            item.get(..end).and_then(|head| head.rsplit_once("-> ")).map(|(_, given)| given)
+        } else {
+            item.get(..end).and_then(|head| head.split_once(": ")).map(|(_, given)| given)
+        };
+        let names = |given: &str| {
+            given.split(|c: char| !c.is_alphanumeric() && c != '_').any(|name| name == "Store")
+        };
+        if given.is_some_and(names) {
+            let line = before.matches('\n').count() + 1;
+            wrong.push(format!("{line}: the store is the engine's: give `Engine` a method"));
         }
     }
     wrong
@@ -86,9 +106,22 @@ mod tests {
     }
 
     #[test]
-    fn only_the_engine_reaches_the_store() {
-        let line = "let live = self.engine.store().read(|tx| tx.agents_live_count());";
-        assert_eq!(wrongs("crates/server/src/metrics.rs", line).len(), 1);
-        assert_eq!(wrongs("crates/engine/src/views.rs", line), [""; 0]);
+    fn the_engine_gives_its_store_to_nobody() {
+        let engine = "crates/engine/src/core/handle.rs";
+        for code in [
+            "    pub fn store(&self) -> &Store {\n        &self.store\n    }\n",
+            "pub async fn open(\n    path: &Path,\n) -> Result<store::Store, StoreError> {\n",
+            "pub struct CoreState {\n    pub store: Arc<Store>,\n}\n",
+        ] {
+            assert_eq!(wrongs(engine, code).len(), 1, "{code}");
+        }
+        for code in [
+            "    pub(crate) fn into_store(self) -> Store {\n",
+            "pub struct CoreState {\n    pub(crate) store: Store,\n}\n",
+            "    pub fn new(record: Store, settings: Settings) -> Self {\n",
+            "pub fn check(path: &Path) -> Result<(), StoreError> {\n",
+        ] {
+            assert_eq!(wrongs(engine, code), [""; 0], "{code}");
+        }
     }
 }

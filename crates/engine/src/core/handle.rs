@@ -74,11 +74,6 @@ impl Core {
         }))
     }
 
-    /// The record itself, for tests. `xtask tidy` rejects it in the crates above.
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
-
     /// Agents with waiting calls.
     pub fn waits(&self) -> &Waits {
         &self.waits

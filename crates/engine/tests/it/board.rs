@@ -215,8 +215,7 @@ async fn the_graph_has_what_hangs_together_and_nothing_else() {
 async fn a_graph_is_bounded_and_says_so() {
     let world = World::new();
     let made = world
-        .engine
-        .store()
+        .store
         .write(|tx| {
             for bits in 1..=600 {
                 let new = store::NewTask {

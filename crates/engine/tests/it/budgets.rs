@@ -44,17 +44,17 @@ async fn refused(world: &World, who: AgentId) -> Value {
 }
 
 fn agent(world: &World, id: AgentId) -> Agent {
-    world.engine.store().read(|tx| tx.agent_get(id)).unwrap().unwrap()
+    world.store.read(|tx| tx.agent_get(id)).unwrap().unwrap()
 }
 
 fn budget(world: &World, id: AgentId) -> store::Budget {
-    world.engine.store().read(|tx| tx.budget_get(id)).unwrap().unwrap()
+    world.store.read(|tx| tx.budget_get(id)).unwrap().unwrap()
 }
 
 /// Lets the crew's loop run until an agent is in a state.
 async fn keep_until(world: &World, id: AgentId, state: AgentStateName) {
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-    let mut last = world.engine.store().last_event();
+    let mut last = world.store.last_event();
     let keeping = CrewService::new(&world.engine, tasks.clone(), shutdown.clone());
     tasks.spawn(keeping.run());
     while agent(world, id).state.name() != state {
@@ -88,7 +88,7 @@ async fn what_is_spent_below_an_enlisted_agent_counts_against_its_budget() {
     draft(&world, lead, "hand").await;
     let money = Usd::from_dollars(0.5);
     let spend = Spend { money, ..Spend::default() };
-    world.engine.store().write(move |tx| tx.budget_charge(lead, spend)).await.unwrap();
+    world.store.write(move |tx| tx.budget_charge(lead, spend)).await.unwrap();
     refused(&world, lead).await;
 }
 
@@ -198,7 +198,7 @@ async fn a_child_that_never_says_what_it_used_is_charged_what_it_reserved() {
         tx.run_use(thrifty, used, Some(Usd::from_dollars(0.01)))?;
         Ok::<_, ToolError>(())
     };
-    world.engine.store().write(begin).await.unwrap();
+    world.store.write(begin).await.unwrap();
     for id in [silent, thrifty, never] {
         world.ok(lead, "mcp__harness__kill_agent", json!({ "agentId": id })).await;
     }
@@ -233,7 +233,7 @@ async fn an_agent_whose_limit_lasts_too_long_goes_on_when_its_longest_wait_is_ov
         tx.agent_advance(id, &new.state, now)?;
         tx.budget_insert(id, &BudgetCaps::default())
     };
-    world.engine.store().write(insert).await.unwrap();
+    world.store.write(insert).await.unwrap();
     world.clock.advance_seconds(7 * DAY);
     keep_until(&world, id, AgentStateName::Queued).await;
 }

@@ -118,10 +118,10 @@ async fn branches_go_where_another_branch_has_their_commits() {
             tx.worktree_rescued(agent, &format!("adjutant/rescue/{agent}"))?;
             tx.worktree_gone(agent, None, now)
         };
-        world.engine.store().write(gone).await.unwrap();
+        world.store.write(gone).await.unwrap();
     }
     // What the ends of the agents asked for is done by somebody else.
-    while !world.engine.store().read(|tx| tx.outbox_jobs_open()).unwrap().is_empty() {
+    while !world.store.read(|tx| tx.outbox_jobs_open()).unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
     world.clock.advance_seconds(31 * DAY);
@@ -148,7 +148,7 @@ async fn the_audit_chain_moves_into_an_archive_behind_a_checkpoint() {
     }
     world.clock.advance_seconds(40 * DAY);
     world.ok(Who::Operator, "mcp__task__create", json!({ "title": "Later" })).await;
-    let before = world.engine.store().read(|tx| tx.audit_verify()).unwrap();
+    let before = world.store.read(|tx| tx.audit_verify()).unwrap();
     let counted = CleanRequest { dry_run: true, ..request(CleanPart::Audit, "30d") };
     assert_eq!(clean(&world, counted).await.removed, 5);
 
@@ -168,8 +168,7 @@ async fn the_audit_chain_moves_into_an_archive_behind_a_checkpoint() {
     let whole = store::verify_chain(pairs);
     assert_eq!((whole.rows, whole.broken), (5, None));
     let (after, cuts) = world
-        .engine
-        .store()
+        .store
         .read(|tx| Ok::<_, store::StoreError>((tx.audit_verify()?, tx.audit_checkpoints()?)))
         .unwrap();
     assert_eq!((after.rows, after.archived, after.broken), (before.rows + 1, 5, None));
@@ -190,7 +189,7 @@ async fn nothing_is_cut_from_a_chain_that_is_broken() {
     world.ok(Who::Operator, "mcp__task__create", json!({ "title": "Later" })).await;
     let error = world.engine.clean(request(CleanPart::Audit, "30d")).await.unwrap_err();
     assert!(error.message.contains("broken at row 2; nothing was cut"), "{}", error.message);
-    assert_eq!(world.engine.store().read(|tx| tx.audit_archived()).unwrap(), 0);
+    assert_eq!(world.store.read(|tx| tx.audit_archived()).unwrap(), 0);
     assert_eq!(fs::read_dir(world.engine.archive_dir()).unwrap().count(), 0);
 }
 
@@ -204,7 +203,7 @@ async fn an_answer_is_kept_for_a_day_whatever_age_is_asked_for() {
         input: "{}".into(),
     };
     let now = world.clock.now();
-    world.engine.store().write(move |tx| tx.idempotency_insert(&call, "{}", now)).await.unwrap();
+    world.store.write(move |tx| tx.idempotency_insert(&call, "{}", now)).await.unwrap();
     world.clock.advance_seconds(DAY / 2);
     assert_eq!(clean(&world, request(CleanPart::Answers, "0s")).await.removed, 0);
     world.clock.advance_seconds(DAY);
@@ -250,5 +249,5 @@ async fn the_server_cleans_by_itself_what_the_configuration_names() {
         stop.cancel();
     };
     tokio::join!(Cleaner::new(&world.engine, stop.clone()).run(), cleaned);
-    assert_eq!(world.engine.store().read(|tx| tx.audit_archived()).unwrap(), 0, "not asked for");
+    assert_eq!(world.store.read(|tx| tx.audit_archived()).unwrap(), 0, "not asked for");
 }

@@ -23,7 +23,7 @@ async fn worked(world: &World, bits: u64, role: &'static str, result: Value) {
         tx.dispatch_begin(task.number, agent, role, now)?;
         tx.dispatch_end(agent, "completed", Some(&result.to_string()), now)
     };
-    world.engine.store().write(work).await.unwrap();
+    world.store.write(work).await.unwrap();
 }
 
 async fn told(world: &World) -> String {

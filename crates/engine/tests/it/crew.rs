@@ -51,7 +51,7 @@ fn tell(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), ToolError> {
 
 async fn add(world: &World, new: NewAgent) {
     let now = world.engine.now();
-    let added = world.engine.store().write(move |tx| {
+    let added = world.store.write(move |tx| {
         tx.agent_insert(&new, now)?;
         tell(tx, now)
     });
@@ -60,7 +60,7 @@ async fn add(world: &World, new: NewAgent) {
 
 async fn become_(world: &World, bits: u64, state: AgentState) {
     let now = world.engine.now();
-    let moved = world.engine.store().write(move |tx| {
+    let moved = world.store.write(move |tx| {
         tx.agent_advance(AgentId::from_bits(bits), &state, now)?;
         tell(tx, now)
     });
@@ -101,7 +101,7 @@ async fn pages(world: &World, wish: CrewRequest) -> Vec<AgentId> {
 async fn large(world: &World) {
     let now = world.engine.now();
     let old = Timestamp::from_millis(now.as_millis() - 60 * MINUTE);
-    let filled = world.engine.store().write(move |tx| {
+    let filled = world.store.write(move |tx| {
         for bits in 1..=10_000_u64 {
             let parent = (1001..=9000).contains(&bits).then_some(1);
             tx.agent_insert(&member(bits, parent, u32::from(parent.is_some())), old)?;
@@ -239,7 +239,7 @@ async fn an_agent_is_found_by_role_and_by_its_task() {
         iteration: 0,
     };
     let kept = task.clone();
-    world.engine.store().write(move |tx| tx.task_insert(&kept, now)).await.unwrap();
+    world.store.write(move |tx| tx.task_insert(&kept, now)).await.unwrap();
     add(&world, NewAgent { task: Some(task.id), ..member(1, None, 0) }).await;
     add(&world, NewAgent { role: "reviewer".into(), ..member(2, None, 0) }).await;
     let find = async |text: &str, standing| {

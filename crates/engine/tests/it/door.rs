@@ -8,7 +8,7 @@ use store::AuditFilter;
 use crate::support::{RETRY_AFTER, Who, World};
 
 fn rows(world: &World) -> Vec<Value> {
-    let page = world.engine.store().read(|tx| tx.audit_page(&AuditFilter::default(), 500)).unwrap();
+    let page = world.store.read(|tx| tx.audit_page(&AuditFilter::default(), 500)).unwrap();
     page.items.iter().map(|row| serde_json::from_str(&row.body).unwrap()).collect()
 }
 
@@ -38,7 +38,7 @@ async fn a_read_is_recorded_after_the_answer_and_flushed_at_the_end() {
     let agent = world.enlist("worker").await;
     world.ask(agent, "mcp__agent__get_status", json!({})).await.unwrap();
     // An operation is answered when all that came before it is on disk.
-    world.engine.store().write(|_| Ok::<_, store::StoreError>(())).await.unwrap();
+    world.store.write(|_| Ok::<_, store::StoreError>(())).await.unwrap();
     let row = rows(&world).pop().unwrap();
     assert_eq!(row["tool"], "mcp__agent__get_status");
 }
@@ -154,8 +154,8 @@ async fn the_chain_holds_over_successes_and_failures() {
         world.ask(agent, "mcp__mail__read", json!({})).await.unwrap_err();
         world.ask(agent, "mcp__mail__list_inbox", json!({})).await.unwrap();
     }
-    world.engine.store().close().await;
-    let verdict = world.engine.store().read(|tx| tx.audit_verify()).unwrap();
+    world.store.close().await;
+    let verdict = world.store.read(|tx| tx.audit_verify()).unwrap();
     assert_eq!(verdict.broken, None);
     assert!(verdict.rows >= 61);
 }

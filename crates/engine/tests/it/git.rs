@@ -95,7 +95,7 @@ async fn work_of_others_is_for_those_above_who_review_it_and_who_lead_its_epic()
         )?;
         tx.review_set(reviewer, ReviewChange { state: ReviewState::Open, failed: false }, now)
     };
-    world.engine.store().write(write).await.unwrap();
+    world.store.write(write).await.unwrap();
     commit(&dir, "later.txt", "b\n", "After it was handed in");
     let shown = world.ok(reviewer, DIFF, json!({})).await;
     assert_eq!((&shown["agentId"], &shown["head"]), (&json!(worker), &json!(head)), "{shown}");
@@ -196,7 +196,7 @@ async fn work_is_put_on_top_of_what_others_did() {
     assert_eq!(git(&dir, &["rev-parse", "HEAD^"]), main);
     assert!(dir.join("others.txt").exists() && dir.join("new.txt").exists());
     assert_eq!(git(&dir, &["status", "--porcelain"]), "");
-    let worktree = world.engine.store().read(|tx| tx.worktree_of(worker)).unwrap().unwrap();
+    let worktree = world.store.read(|tx| tx.worktree_of(worker)).unwrap().unwrap();
     assert_eq!(worktree.base, main, "its own work begins there now");
     let again = world.ok(worker, REBASE, json!({ "onto": "main" })).await;
     assert_eq!((&again["moved"], &again["head"]), (&json!(false), &done["head"]));

@@ -23,7 +23,7 @@ fn pipe(path: &Path) {
 
 /// The commit that the newest row names.
 fn recorded(world: &World) -> Value {
-    let page = world.engine.store().read(|tx| tx.audit_page(&AuditFilter::default(), 500)).unwrap();
+    let page = world.store.read(|tx| tx.audit_page(&AuditFilter::default(), 500)).unwrap();
     let row: Value = serde_json::from_str(&page.items.last().unwrap().body).unwrap();
     row["gitCommit"].clone()
 }

@@ -161,14 +161,14 @@ async fn the_record_shows_that_a_call_came_again_and_counts_it_once() {
     for _ in 0..3 {
         caller.ask("k", SEND, secret.clone()).await.unwrap();
     }
-    world.engine.store().write(|_| Ok::<_, StoreError>(())).await.unwrap();
+    world.store.write(|_| Ok::<_, StoreError>(())).await.unwrap();
     let filter = AuditFilter { tool: Some(SEND.into()), ..AuditFilter::default() };
-    let rows = world.engine.store().read(|tx| tx.audit_page(&filter, 50)).unwrap().items;
+    let rows = world.store.read(|tx| tx.audit_page(&filter, 50)).unwrap().items;
     assert_eq!(rows.len(), 3);
     let output =
         |row: &store::AuditRow| serde_json::from_str::<Value>(&row.body).unwrap()["output"].clone();
     assert!(rows.iter().all(|row| output(row) == output(&rows[0])));
-    let used = world.engine.store().read(|tx| tx.tool_use_by_agent(agent)).unwrap();
+    let used = world.store.read(|tx| tx.tool_use_by_agent(agent)).unwrap();
     assert_eq!((used[0].tool.as_str(), used[0].calls), (SEND, 1));
     let file = rusqlite::Connection::open(world.database()).unwrap();
     let input: String = file.query_row("SELECT input FROM answered", [], |row| row.get(0)).unwrap();

@@ -171,7 +171,7 @@ async fn mail_of_adjutant_itself_says_so() {
     };
     let nobody = NewMail { id: MailId::from_bits(8), from: Sender::System(None), ..mail.clone() };
     let now = world.clock.now();
-    let store = world.engine.store();
+    let store = &world.store;
     store.write(move |tx| tx.mail_insert(&mail, now)).await.unwrap();
     store.write(move |tx| tx.mail_insert(&nobody, now)).await.unwrap();
     let inbox = world.ask(Who::Operator, "mcp__mail__list_inbox", json!({})).await.unwrap();

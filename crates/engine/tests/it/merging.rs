@@ -52,7 +52,7 @@ impl Project {
             let found = tx.task_find(&named)?.unwrap();
             tx.task_set_worktree(found.id, &path, &branch, now)
         };
-        self.world.engine.store().write(write).await.unwrap();
+        self.world.store.write(write).await.unwrap();
         Work { task, worker, dir, head: String::new() }
     }
 
@@ -82,14 +82,14 @@ impl Project {
     }
 
     fn letters(&self, to: Recipient) -> Vec<Mail> {
-        let store = self.world.engine.store();
+        let store = &self.world.store;
         store.read(|tx| tx.mail_inbox(to, Inbox::All, 0, 100)).unwrap().items
     }
 
     /// Waits until nothing is left to be done outside.
     async fn settled(&self) {
-        let mut last = self.world.engine.store().last_event();
-        while !self.world.engine.store().read(|tx| tx.outbox_jobs_open()).unwrap().is_empty() {
+        let mut last = self.world.store.last_event();
+        while !self.world.store.read(|tx| tx.outbox_jobs_open()).unwrap().is_empty() {
             last.changed().await.unwrap();
         }
     }
@@ -121,8 +121,7 @@ async fn approved_work_is_merged_and_whoever_did_it_can_go() {
     assert_eq!(task["state"], "COMPLETED");
     let told = task["comments"][0]["body"].as_str().unwrap();
     assert_eq!(told, format!("Merged into `main` as {merged}."));
-    let worker =
-        project.world.engine.store().read(|tx| tx.agent_get(work.worker)).unwrap().unwrap();
+    let worker = project.world.store.read(|tx| tx.agent_get(work.worker)).unwrap().unwrap();
     assert_eq!(worker.state.name().stored(), "succeeded");
     assert_eq!(project.world.told(EventKind::MergeQueued).len(), 1);
     let changed = project.world.told(EventKind::MergeChanged);
@@ -228,7 +227,7 @@ async fn changes_in_the_checkout_hold_a_merge_until_it_is_tried_again() {
     git(&project.root, &["checkout", "-q", "--", "lines.txt"]);
     project.world.engine.merge_retry(id).await.unwrap();
     project.settled().await;
-    let merged = project.world.engine.store().read(|tx| tx.merge_get(id)).unwrap().unwrap();
+    let merged = project.world.store.read(|tx| tx.merge_get(id)).unwrap().unwrap();
     assert_eq!((merged.state.name(), &merged.commit), ("merged", &work.head));
     assert!(!project.root.join("later.txt").exists());
     let branch = format!("adjutant/{}", work.worker);

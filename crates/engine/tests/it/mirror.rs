@@ -82,7 +82,7 @@ async fn files_that_are_true_already_are_not_written_again() {
     use std::os::unix::fs::MetadataExt as _;
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
     let task = world.ok(Who::Operator, "mcp__task__create", json!({ "title": "Fix it" })).await;
-    let until = world.engine.store().read(|tx| tx.event_last()).unwrap();
+    let until = world.store.read(|tx| tx.event_last()).unwrap();
     let run = || {
         let mut mirror = Mirror::new(&world.engine, folder.path().to_owned());
         mirror.rebuild(until).unwrap();
@@ -123,7 +123,7 @@ async fn an_end_writes_a_bounded_number_of_tasks_and_the_next_start_the_rest() {
         }
         Ok::<_, store::StoreError>(())
     };
-    world.engine.store().write(add).await.unwrap();
+    world.store.write(add).await.unwrap();
     let stop = CancellationToken::new();
     stop.cancel();
     Mirror::new(&world.engine, folder.path().to_owned()).run(stop).await;
@@ -152,7 +152,7 @@ async fn the_summary_that_a_spawner_gave_is_in_the_mirrors() {
         };
         tx.event_append(now, &event)
     };
-    world.engine.store().write(start).await.unwrap();
+    world.store.write(start).await.unwrap();
     Mirror::new(&world.engine, folder.path().to_owned()).run(stop).await;
     let log = read(folder.path(), "IAC.md");
     assert!(log.contains("- **Task Summary:** Test impact \\| of the schema\n"), "{log}");

@@ -74,7 +74,7 @@ async fn an_iteration_has_one_summary_and_the_last_word_counts() {
         let answer = world.ok(worker, SUMMARY, json!({ "summary": summary })).await;
         assert_eq!(answer, json!({ "iteration": 0, "recorded": true }));
     }
-    let kept = world.engine.store().read(|tx| tx.iteration_list("night")).unwrap();
+    let kept = world.store.read(|tx| tx.iteration_list("night")).unwrap();
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].summary.as_deref(), Some("whole"));
     assert_eq!(world.told(EventKind::IterationSummarised).len(), 2);
@@ -117,7 +117,7 @@ async fn new_work_opens_a_completed_session_again() {
     let worker = world.in_loop("worker", "night").await;
     let supervisor = world.in_loop("supervisor", "night").await;
     let completed = || {
-        let session = world.engine.store().read(|tx| tx.session_get("night")).unwrap();
+        let session = world.store.read(|tx| tx.session_get("night")).unwrap();
         session.is_some_and(|session| session.completed_at.is_some())
     };
     let cancelled = json!({ "tasks": [{ "content": "a", "status": "cancelled" }] });

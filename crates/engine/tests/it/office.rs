@@ -47,7 +47,7 @@ async fn enlist(world: &World, role: &str, epic: EpicId, parent: Option<AgentId>
 }
 
 fn agent(world: &World, id: AgentId) -> Agent {
-    world.engine.store().read(|tx| tx.agent_get(id)).unwrap().unwrap()
+    world.store.read(|tx| tx.agent_get(id)).unwrap().unwrap()
 }
 
 fn id(value: &Value) -> AgentId {
@@ -57,13 +57,13 @@ fn id(value: &Value) -> AgentId {
 /// The states of the epic's tasks, in order.
 fn states(world: &World) -> Vec<&'static str> {
     let all = store::TaskFilter::default();
-    let tasks = world.engine.store().read(|tx| tx.task_page(&all, 0, 100)).unwrap().items;
+    let tasks = world.store.read(|tx| tx.task_page(&all, 0, 100)).unwrap().items;
     tasks.iter().map(|task| task.state.name().stored()).collect()
 }
 
 /// The subjects of somebody's letters.
 fn letters(world: &World, to: Recipient) -> Vec<String> {
-    let inbox = world.engine.store().read(|tx| tx.mail_inbox(to, store::Inbox::Unread, 0, 100));
+    let inbox = world.store.read(|tx| tx.mail_inbox(to, store::Inbox::Unread, 0, 100));
     inbox.unwrap().items.into_iter().map(|mail| mail.subject).collect()
 }
 
@@ -93,7 +93,7 @@ async fn a_supervisor_leads_one_epic_and_has_no_task_of_its_own() {
     assert_eq!((supervisor.epic, supervisor.task), (Some(epic), None));
     assert_eq!((supervisor.parent, supervisor.depth), (Some(orchestrator), 1));
     assert_eq!(states(&world), ["pending", "pending"], "the tasks are for workers");
-    let run = world.engine.store().read(|tx| tx.run_get(supervisor.id)).unwrap().unwrap();
+    let run = world.store.read(|tx| tx.run_get(supervisor.id)).unwrap().unwrap();
     for told in [
         &format!("You lead the epic {epic}"),
         "> Users\n>\n> All\n> of it\n",
@@ -304,12 +304,12 @@ async fn recovery_ends_the_crew_frees_its_tasks_and_starts_another_supervisor() 
         assert_eq!(agent(&world, *gone).state.name().to_string(), "killed");
     }
     let first: TaskRef = "part-1".parse().unwrap();
-    let task = world.engine.store().read(|tx| tx.task_find(&first)).unwrap().unwrap();
+    let task = world.store.read(|tx| tx.task_find(&first)).unwrap().unwrap();
     assert_eq!((task.attempts, task.assigned_agent), (0, None), "its worker did not fail");
     let successor = agent(&world, new);
     assert_eq!((successor.epic, successor.task), (Some(epic), None));
     assert_eq!(successor.parent, Some(orchestrator), "nobody stood above the old one");
-    let run = world.engine.store().read(|tx| tx.run_get(new)).unwrap().unwrap();
+    let run = world.store.read(|tx| tx.run_get(new)).unwrap().unwrap();
     assert!(run.prompt.contains(&format!("You take the place of {old}")), "{}", run.prompt);
     assert_eq!(letters(&world, Recipient::Human), [format!("Supervisor {old} is being replaced")]);
     assert_eq!(letters(&world, Recipient::Agent(orchestrator)), Vec::<String>::new());

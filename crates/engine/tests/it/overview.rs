@@ -35,7 +35,7 @@ async fn write(
     world: &World,
     mut op: impl FnMut(&mut Tx<'_>) -> Result<(), ToolError> + Send + 'static,
 ) {
-    world.engine.store().write(move |tx| op(tx)).await.unwrap();
+    world.store.write(move |tx| op(tx)).await.unwrap();
 }
 
 /// A task, by its id.

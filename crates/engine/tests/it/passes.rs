@@ -150,7 +150,7 @@ async fn links_and_logins_are_on_record_without_their_secrets() {
     let link = world.engine.link_make(LOOK).await.unwrap();
     let token = world.engine.log_in(&link.code).await.unwrap().token;
     world.engine.link_revoke(Some(link.id)).await.unwrap();
-    let page = world.engine.store().read(|tx| tx.audit_page(&AuditFilter::default(), 500)).unwrap();
+    let page = world.store.read(|tx| tx.audit_page(&AuditFilter::default(), 500)).unwrap();
     let rows: Vec<_> = page.items.iter().map(|row| (row.tool.as_str(), &row.body)).collect();
     let tools: Vec<&str> = rows.iter().map(|(tool, _)| *tool).collect();
     assert_eq!(tools, ["operator__link", "operator__login", "operator__revoke"]);

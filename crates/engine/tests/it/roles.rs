@@ -106,7 +106,7 @@ async fn the_rights_of_an_agent_that_is_there_only_shrink_also_after_a_restart()
         world = world.restarted(wide.clone()).await;
     }
     // Rights that bind nobody any more are forgotten, and equal ones are kept once.
-    let kept = |world: &World| world.engine.store().read(|tx| tx.rights_snapshots()).unwrap().len();
+    let kept = |world: &World| world.store.read(|tx| tx.rights_snapshots()).unwrap().len();
     assert_eq!(kept(&world), 3);
     for agent in [first, second, third] {
         world.discharge(agent).await;
@@ -148,7 +148,7 @@ async fn a_role_without_live_agents_is_forgotten() {
     world.engine.adopt_settings(gone.clone()).await.unwrap();
     world.discharge(guard).await;
     world.engine.adopt_settings(gone).await.unwrap();
-    let kept = world.engine.store().read(|tx| tx.role_snapshots()).unwrap();
+    let kept = world.store.read(|tx| tx.role_snapshots()).unwrap();
     assert!(kept.iter().all(|role| role.name != "guard"), "{kept:?}");
 }
 
@@ -174,7 +174,7 @@ async fn an_agent_whose_role_could_never_be_read_may_use_no_tool() {
     let bare = ghost(903, "claude", "claude");
     let now = world.engine.now();
     let (inserted, bare_too) = (agents.clone(), bare.clone());
-    let insert = world.engine.store().write(move |tx| {
+    let insert = world.store.write(move |tx| {
         inserted.iter().chain([&bare_too]).try_for_each(|new| tx.agent_insert(new, now))
     });
     insert.await.unwrap();
@@ -184,7 +184,7 @@ async fn an_agent_whose_role_could_never_be_read_may_use_no_tool() {
     assert!(warnings.iter().all(|said| said.contains("may use no tool")), "{warnings:?}");
     let settings = world.engine.settings();
     for new in &agents {
-        let agent = world.engine.store().read(|tx| tx.agent_get(new.id)).unwrap();
+        let agent = world.store.read(|tx| tx.agent_get(new.id)).unwrap();
         let caller = Caller { agent, by_operator: false };
         for tool in engine::tools_of(&settings) {
             assert!(!caller.may(&settings, tool.name), "{} and {}", new.role, tool.name);

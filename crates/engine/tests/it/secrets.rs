@@ -60,7 +60,7 @@ async fn mail_that_goes_on_to_another_reader_goes_on_exactly() {
     let sent = send(&world, one, other).await;
     world.discharge(other).await;
     let id = sent["mailId"].as_str().unwrap().parse().unwrap();
-    let mail = world.engine.store().read(|tx| tx.mail_exact(tx.mail_get(id)?.unwrap())).unwrap();
+    let mail = world.store.read(|tx| tx.mail_exact(tx.mail_get(id)?.unwrap())).unwrap();
     assert_eq!(mail.to, store::Recipient::Human);
     assert!(mail.body.starts_with("[Forwarded by Adjutant"), "{}", mail.body);
     assert!(mail.body.ends_with(SECRET), "mail that goes on goes on exactly: {}", mail.body);
@@ -119,7 +119,7 @@ async fn what_an_operators_act_says_is_redacted_in_its_row() {
     let world = World::new();
     let worker = world.enlist("worker").await;
     world.engine.discharge(worker, SECRET.to_owned()).await.unwrap();
-    let rows = world.engine.store().read(|tx| tx.audit_page(&store::AuditFilter::default(), 99));
+    let rows = world.store.read(|tx| tx.audit_page(&store::AuditFilter::default(), 99));
     let rows = rows.unwrap().items;
     assert!(rows.iter().any(|row| row.body.contains(CLEAN)));
     assert!(rows.iter().all(|row| !row.body.contains("16C7e42F")));

@@ -357,7 +357,7 @@ async fn two_agents_never_get_the_same_task() {
     let mut all = BTreeSet::new();
     let mut taken = 0;
     for (worker, mine) in crew.join_all().await {
-        let held = world.engine.store().read(|tx| tx.tasks_claimed_by(worker)).unwrap();
+        let held = world.store.read(|tx| tx.tasks_claimed_by(worker)).unwrap();
         assert_eq!(held.len(), mine.len(), "the record agrees with the answers");
         taken += mine.len();
         all.extend(mine);

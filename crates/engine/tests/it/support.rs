@@ -66,6 +66,8 @@ fn recruit(role: &str) -> Recruit {
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) engine: Engine,
+    /// The record that the engine works on
+    pub(crate) store: Store,
     pub(crate) clock: Clock,
     next_agent: AtomicU64,
     folder: TempDir,
@@ -116,23 +118,23 @@ impl World {
             retry_after: RETRY_AFTER,
             ..Options::new(folder.path().to_owned(), "nobody's".into())
         };
-        let engine = Engine::new(store, settings, options);
-        Self { engine, clock, next_agent: AtomicU64::new(1), folder }
+        let engine = Engine::new(store.clone(), settings, options);
+        Self { engine, store, clock, next_agent: AtomicU64::new(1), folder }
     }
 
     /// Ends the engine and opens another one over the same record.
     pub(crate) async fn restarted(self, settings: Settings) -> Self {
-        self.engine.store().close().await;
-        let Self { engine, clock, next_agent, folder } = self;
-        drop(engine);
+        self.store.close().await;
+        let Self { engine, store, clock, next_agent, folder } = self;
+        drop((engine, store));
         let store = Store::open_with_timeout(&folder.path().join("state.db"), PATIENCE).unwrap();
         let options = Options {
             clock: clock.clone(),
             ..Options::new(folder.path().to_owned(), "nobody's".into())
         };
-        let engine = Engine::new(store, settings.clone(), options);
+        let engine = Engine::new(store.clone(), settings.clone(), options);
         engine.adopt_settings(settings).await.unwrap();
-        Self { engine, clock, next_agent, folder }
+        Self { engine, store, clock, next_agent, folder }
     }
 
     /// Enlists an agent, outside any loop.
@@ -182,7 +184,7 @@ impl World {
             token_hash: None,
         };
         let now = self.engine.now();
-        self.engine.store().write(move |tx| tx.agent_insert(&new, now)).await.unwrap();
+        self.store.write(move |tx| tx.agent_insert(&new, now)).await.unwrap();
         id
     }
 
@@ -249,7 +251,7 @@ impl World {
     /// Everything that was told of.
     pub(crate) fn events(&self) -> Vec<Event> {
         let all = EventFilter::default();
-        self.engine.store().read(|tx| tx.event_list(&all, u32::MAX)).unwrap()
+        self.store.read(|tx| tx.event_list(&all, u32::MAX)).unwrap()
     }
 
     /// What was told of one kind of thing.

@@ -225,7 +225,7 @@ async fn to_begin_is_to_claim() {
     // The holder is gone: the next may have it, under a greater number.
     world.discharge(first).await;
     world.ok(second, UPDATE, begin).await;
-    let claims = world.engine.store().read(|tx| tx.tasks_claimed_by(second)).unwrap();
+    let claims = world.store.read(|tx| tx.tasks_claimed_by(second)).unwrap();
     assert_eq!(claims.len(), 1);
     let claim = claims[0].state.claim().unwrap();
     assert_eq!((claim.number, claim.attempt), (2, 1));
@@ -404,7 +404,7 @@ async fn the_current_task_outlives_the_call() {
     world.ok(Who::Operator, ASSIGN, json!({ "taskId": "TAS-1", "agentId": worker })).await;
     world.ok(worker, UPDATE, json!({ "status": "IN_PROGRESS" })).await;
     world.ok(worker, UPDATE, json!({ "status": "COMPLETED" })).await;
-    let agent = world.engine.store().read(|tx| tx.agent_get(worker)).unwrap().unwrap();
+    let agent = world.store.read(|tx| tx.agent_get(worker)).unwrap().unwrap();
     assert_eq!(agent.state, AgentState::Running);
     assert!(agent.task.is_some());
     assert_eq!(standing(&world, "TAS-1").await, (json!("COMPLETED"), json!(worker)));

@@ -144,7 +144,7 @@ async fn remove(project: &Project, dir: &Path, id: AgentId) {
     git(&project.root, &["worktree", "remove", "--force", &dir.display().to_string()]);
     let now = project.world.engine.now();
     let gone = move |tx: &mut store::Tx<'_>| tx.worktree_gone(id, head.as_deref(), now);
-    project.world.engine.store().write(gone).await.unwrap();
+    project.world.store.write(gone).await.unwrap();
 }
 
 /// An agent with a task and a worktree, in which it has committed a file.
@@ -158,8 +158,8 @@ async fn worker_with_commit(project: &Project) -> (AgentId, PathBuf, String) {
 }
 
 /// Records that an agent's commit was merged, and by which commit.
-async fn record_merge(world: &World, id: AgentId, (commit, merged): (String, String)) {
-    let agent = world.engine.store().read(|tx| tx.agent_get(id)).unwrap().unwrap();
+async fn record_merge(world: &World, id: AgentId, commit: String, merged: String) {
+    let agent = world.store.read(|tx| tx.agent_get(id)).unwrap().unwrap();
     let (now, merge) = (world.engine.now(), MergeId::from_bits(9));
     let record = move |tx: &mut store::Tx<'_>| {
         let new = NewMerge {
@@ -176,7 +176,7 @@ async fn record_merge(world: &World, id: AgentId, (commit, merged): (String, Str
         let change = MergeChange { merged: Some(&merged), ..MergeChange::default() };
         tx.merge_set(merge, MergeState::Merged, change, now)
     };
-    world.engine.store().write(record).await.unwrap();
+    world.store.write(record).await.unwrap();
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn what_was_merged_is_shown_also_while_the_worktree_is_there() {
     commit(&project.root, "others.txt", "x\n", "What others did");
     git(&project.root, &["merge", "-q", "--no-ff", "-m", "Merge it", &head]);
     let merged = git(&project.root, &["rev-parse", "HEAD"]);
-    record_merge(world, id, (head, merged)).await;
+    record_merge(world, id, head, merged).await;
     let view = diff(&project, id).await;
     assert_eq!((files(&view), view.uncommitted), (vec!["added new.txt +1 -0".to_owned()], false));
     fs::write(dir.join("open.txt"), "not committed\n").unwrap();
@@ -213,7 +213,7 @@ async fn after_its_worktree_is_gone_the_branch_tells_and_after_a_merge_what_was_
     commit(&project.root, "others.txt", "x\n", "What others did");
     git(&project.root, &["merge", "-q", "--no-ff", "-m", "Merge it", &head]);
     let merged = git(&project.root, &["rev-parse", "HEAD"]);
-    record_merge(world, id, (head, merged.clone())).await;
+    record_merge(world, id, head, merged.clone()).await;
     git(&project.root, &["branch", "-D", &format!("adjutant/{id}")]);
     let view = diff(&project, id).await;
     assert_eq!(files(&view), ["added new.txt +1 -0"], "and not what others did");
@@ -232,7 +232,7 @@ async fn after_its_worktree_is_gone_the_branch_tells_and_after_a_merge_what_was_
 async fn tell(world: &World, id: AgentId, data: EventData, at: i64) {
     let draft = EventDraft { agent: Some(id), task: None, data };
     let at = Timestamp::from_millis(at);
-    world.engine.store().write(move |tx| tx.event_append(at, &draft)).await.unwrap();
+    world.store.write(move |tx| tx.event_append(at, &draft)).await.unwrap();
 }
 
 #[tokio::test]
@@ -276,7 +276,7 @@ async fn a_story_tells_who_is_above_how_it_stood_and_what_it_spent() {
         tx.agent_advance(id, &state, at)?;
         Ok::<_, StoreError>(())
     };
-    world.engine.store().write(spend).await.unwrap();
+    world.store.write(spend).await.unwrap();
 
     let story = serde_json::to_value(world.engine.agent_story(id).await.unwrap()).unwrap();
     assert_eq!(
@@ -330,6 +330,6 @@ async fn a_claim_and_a_worktree_are_told() {
     assert_eq!(story["branch"], format!("adjutant/{id}"));
     let task = &story["row"]["task"];
     assert_eq!((&task["number"], &task["title"]), (&json!(1), &json!("Change the lines")));
-    let state = world.engine.store().read(|tx| tx.worktree_of(id)).unwrap().unwrap().state;
+    let state = world.store.read(|tx| tx.worktree_of(id)).unwrap().unwrap().state;
     assert_eq!(state, WorktreeState::There);
 }

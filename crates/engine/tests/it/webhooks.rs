@@ -79,7 +79,7 @@ impl Stage {
     /// Waits until the record says so.
     async fn until(&self, says: impl Fn(&Tx<'_>) -> Result<bool, store::StoreError>) {
         let waiting = async {
-            while !self.world.engine.store().read(|tx| says(tx)).unwrap() {
+            while !self.world.store.read(|tx| says(tx)).unwrap() {
                 tokio::time::sleep(std::time::Duration::from_millis(5)).await;
             }
         };
@@ -94,7 +94,7 @@ impl Stage {
     async fn tell(&self, agent: Option<AgentId>, data: EventData) -> i64 {
         let event = EventDraft { agent, task: None, data };
         let now = self.world.engine.now();
-        let told = self.world.engine.store().write(move |tx| tx.event_append(now, &event));
+        let told = self.world.store.write(move |tx| tx.event_append(now, &event));
         told.await.unwrap()
     }
 
@@ -327,7 +327,7 @@ async fn a_name_that_comes_back_is_told_from_then_on() {
 async fn what_was_missed_for_long_is_told_from_the_oldest_on() {
     let stage = Stage::new(|hook| hook.key = WebhookKey::Missing("KEY".to_owned())).await;
     let now = stage.world.engine.now();
-    let made = stage.world.engine.store().write(move |tx| {
+    let made = stage.world.store.write(move |tx| {
         for number in 0..6000_u64 {
             // One in a hundred is wanted, and all of those belong together.
             let mail_id = model::MailId::from_bits(number);
@@ -350,7 +350,7 @@ async fn what_was_missed_for_long_is_told_from_the_oldest_on() {
 async fn only_the_last_two_hundred_that_were_taken_are_remembered() {
     let stage = Stage::new(|_| {}).await;
     let now = Timestamp::from_millis(1000);
-    let made = stage.world.engine.store().write(move |tx| {
+    let made = stage.world.store.write(move |tx| {
         for agent in 0..400_u64 {
             let agent = Some(AgentId::from_bits(agent));
             tx.event_append(now, &EventDraft { agent, task: None, data: numbered(1) })?;
@@ -360,8 +360,7 @@ async fn only_the_last_two_hundred_that_were_taken_are_remembered() {
     made.await.unwrap();
     stage.receiver.until(|got| got.len() == 400).await.unwrap();
     stage.counted(DeliveryState::Pending, 0).await;
-    let left =
-        stage.world.engine.store().read(|tx| tx.delivery_count("it", DeliveryState::Delivered));
+    let left = stage.world.store.read(|tx| tx.delivery_count("it", DeliveryState::Delivered));
     let left = left.unwrap();
     assert!((200..=216).contains(&left), "{left}");
 }

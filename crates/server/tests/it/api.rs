@@ -194,7 +194,7 @@ async fn a_writer_that_hangs_makes_the_server_unhealthy_until_it_goes_on() {
         crate::world::whole(world.send(asked).await).await
     };
     let (release, released) = std::sync::mpsc::channel::<()>();
-    let store = world.engine().store().clone();
+    let store = world.store.clone();
     let hanging = tokio_util::task::TaskTracker::new().spawn(async move {
         let wait = move |_: &mut store::Tx<'_>| {
             // Ends when the sender is gone.
@@ -215,7 +215,7 @@ async fn a_writer_that_hangs_makes_the_server_unhealthy_until_it_goes_on() {
     drop(release);
     hanging.await.unwrap().unwrap();
     while health().await.0 != StatusCode::OK {}
-    world.engine().store().close().await;
+    world.store.close().await;
     let (status, _, body) = health().await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(body["reason"], "the database writer has stopped");

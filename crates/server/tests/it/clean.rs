@@ -13,7 +13,7 @@ pub(crate) async fn remove_events(world: &World) {
     let before = world.engine().now().after_seconds(1);
     let remove =
         move |tx: &mut Tx<'_>| tx.events_remove(EventRetention { before, slack: false }, 1_000_000);
-    world.engine().store().write::<_, StoreError>(remove).await.unwrap();
+    world.store.write::<_, StoreError>(remove).await.unwrap();
 }
 
 async fn get(world: &World, path: &str) -> (StatusCode, Value) {

@@ -26,7 +26,7 @@ async fn spend(world: &World, agent: AgentId, model: &'static str, dollars: f64,
         tx.budget_charge(agent, Spend { money, tokens: 100, agents: 0 })?;
         tx.spend_add(agent, model, SpendAmount { money, tokens }, at)
     };
-    world.engine().store().write(spend).await.unwrap();
+    world.store.write(spend).await.unwrap();
 }
 
 async fn end(world: &World, agent: AgentId, outcome: Outcome, at: Timestamp) {
@@ -41,7 +41,7 @@ async fn end(world: &World, agent: AgentId, outcome: Outcome, at: Timestamp) {
         }
         Ok::<_, StoreError>(())
     };
-    world.engine().store().write(end).await.unwrap();
+    world.store.write(end).await.unwrap();
 }
 
 fn sum(points: &Value, key: &str) -> f64 {
@@ -181,7 +181,7 @@ async fn the_use_of_tools_is_told_for_a_time() {
         tx.tool_use_add(agent, &bash);
         Ok::<_, StoreError>(())
     };
-    world.engine().store().write(count).await.unwrap();
+    world.store.write(count).await.unwrap();
     let hour = world.engine().now().after_millis(-2 * HOUR);
     let used = world.get(&format!("/api/usage/tools?since={hour}")).await;
     assert_eq!(used["own"], json!([{ "tool": "Bash", "calls": 7, "failed": 2 }]), "{used}");

@@ -99,7 +99,7 @@ async fn open(world: &World, path: &str, last_id: Option<&str>) -> (Sse, Value) 
 pub(crate) async fn write(world: &World, kind: EventKind, many: usize) {
     let now = world.engine().now();
     let draft = EventDraft { agent: None, task: None, data: testkit::event_of(kind) };
-    let store = world.engine().store();
+    let store = &world.store;
     let op = move |tx: &mut store::Tx<'_>| {
         (0..many).try_for_each(|_| tx.event_append(now, &draft).map(drop))
     };
@@ -159,7 +159,7 @@ async fn only_what_was_asked_for_is_told() {
     let task = json!({ "title": "Mend the parser" });
     let (status, made) = world.execute(OPERATOR, "mcp__task__create", task).await;
     assert_eq!(status, StatusCode::OK, "{made}");
-    let store = world.engine().store();
+    let store = &world.store;
     let task = store.read(|tx| tx.task_find(&TaskRef::Number(1))).unwrap().unwrap();
     let letter = json!({ "toHuman": true, "subject": "s", "body": "b" });
     world.execute(&one.token, "mcp__mail__send", letter.clone()).await;

@@ -181,8 +181,14 @@ fn numbers(document: &Value, schema: &Value, at: &str, found: &mut Vec<String>) 
 }
 
 /// Puts a value at a place, and makes what is missing on the way there.
-fn put(filled: &Filled, document: &Value, target: (&mut Value, &Value), at: &str, value: &Value) {
-    let (into, schema) = target;
+fn put(
+    filled: &Filled,
+    document: &Value,
+    schema: &Value,
+    into: &mut Value,
+    at: &str,
+    value: &Value,
+) {
     let schema = resolved(document, schema);
     let Some((name, rest)) = at.trim_start_matches('/').split_once('/').or_else(|| {
         let name = at.trim_start_matches('/');
@@ -203,7 +209,7 @@ fn put(filled: &Filled, document: &Value, target: (&mut Value, &Value), at: &str
         if !into.is_array() {
             *into = json!([filled.sample(document, &schema["items"], "")]);
         }
-        put(filled, document, (&mut into[0], &schema["items"]), rest, value);
+        put(filled, document, &schema["items"], &mut into[0], rest, value);
         return;
     }
     if !into.is_object() {
@@ -213,7 +219,7 @@ fn put(filled: &Filled, document: &Value, target: (&mut Value, &Value), at: &str
     if into.get(name).is_none() {
         into[name] = filled.sample(document, field, name);
     }
-    put(filled, document, (&mut into[name], field), rest, value);
+    put(filled, document, field, &mut into[name], rest, value);
 }
 
 fn document() -> Value {
@@ -294,7 +300,7 @@ async fn no_number_of_any_body_fails_inside() {
         for at in places {
             for value in IN_BODIES {
                 let mut body = filled.sample(&document, content, "");
-                put(&filled, &document, (&mut body, content), &at, &json!("@"));
+                put(&filled, &document, content, &mut body, &at, &json!("@"));
                 let body = body.to_string().replace("\"@\"", &text_of(value));
                 filled.answer(Method::POST, &url, OPERATOR, body).await;
                 sent += 1;
@@ -316,7 +322,7 @@ async fn no_number_of_any_tool_fails_inside() {
         for at in places {
             for value in IN_BODIES {
                 let mut input = filled.sample(&document, schema, "");
-                put(&filled, &document, (&mut input, schema), &at, &json!("@"));
+                put(&filled, &document, schema, &mut input, &at, &json!("@"));
                 let body = json!({ "toolName": tool.name, "input": input }).to_string();
                 let body = body.replace("\"@\"", &text_of(value));
                 let (_, answer) = filled.answer(Method::POST, "/mcp/execute", OPERATOR, body).await;
@@ -326,7 +332,7 @@ async fn no_number_of_any_tool_fails_inside() {
         }
     }
     assert!(sent > 200, "the tools have lost their numbers: {sent}");
-    let verdict = filled.world.engine().store().read(|tx| tx.audit_verify()).unwrap();
+    let verdict = filled.world.store.read(|tx| tx.audit_verify()).unwrap();
     assert_eq!(verdict.broken, None);
 }
 

@@ -86,7 +86,7 @@ fn fuzz<T: std::fmt::Debug>(
     if let Err(problem) = outcome {
         panic!("{problem}");
     }
-    let verdict = world.engine().store().read(|tx| tx.audit_verify()).unwrap();
+    let verdict = world.store.read(|tx| tx.audit_verify()).unwrap();
     assert_eq!(verdict.broken, None, "the record holds whatever was sent");
 }
 

@@ -11,7 +11,7 @@ use crate::world::{OPERATOR, World};
 /// Puts reviews of one coder's work on record, all but the last of them over.
 async fn reviewed(world: &World, coder: AgentId, reviewers: &[AgentId]) {
     let (reviewers, now) = (reviewers.to_vec(), Timestamp::from_millis(1000));
-    let recorded = world.engine().store().write(move |tx| {
+    let recorded = world.store.write(move |tx| {
         for (reviewer, iteration) in reviewers.iter().zip(1..) {
             let new = NewReview {
                 coder,
@@ -91,7 +91,7 @@ async fn an_agents_own_view_has_its_worktree_and_its_relations() {
         base: "0".repeat(40),
         target: Some("main".to_owned()),
     };
-    let store = world.engine().store();
+    let store = &world.store;
     store.write(move |tx| tx.worktree_insert(&new, Timestamp::from_millis(0))).await.unwrap();
     let shown = world.get(&format!("/api/agents/{coder}")).await;
     assert_eq!(

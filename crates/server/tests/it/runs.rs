@@ -209,7 +209,7 @@ async fn what_was_spent_is_added_up() {
         tx.spend_add(one, "small", SpendAmount { money: Usd::from_dollars(0.1), tokens }, second)?;
         tx.spend_add(two, "small", SpendAmount { money: Usd::from_dollars(0.2), tokens }, second)
     };
-    world.engine().store().write(spend).await.unwrap();
+    world.store.write(spend).await.unwrap();
 
     let costs = world.get("/api/costs").await;
     let sums = json!({ "input": 20, "output": 4, "cacheRead": 10, "cacheWrite": 2 });

@@ -172,7 +172,7 @@ async fn a_session_that_nobody_came_back_to_is_forgotten() {
     let world = World::new();
     let session = world.open("/mcp", OPERATOR).await;
     let now = world.engine().now().after_seconds(1);
-    let store = world.engine().store();
+    let store = &world.store;
     store.write(move |tx| tx.mcp_session_prune(now)).await.unwrap();
     let world = world.restarted().await;
     assert_eq!(knock(&world, &session, Method::POST).await, StatusCode::NOT_FOUND);
@@ -180,7 +180,7 @@ async fn a_session_that_nobody_came_back_to_is_forgotten() {
 
 /// The ids of the sessions in the record.
 fn stored(world: &World) -> usize {
-    world.engine().store().read(|tx| tx.mcp_session_owners()).unwrap().len()
+    world.store.read(|tx| tx.mcp_session_owners()).unwrap().len()
 }
 
 /// Waits until the record has so many sessions.

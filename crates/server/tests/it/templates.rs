@@ -45,7 +45,7 @@ fn world() -> World {
 
 /// Makes an agent that stands so deep.
 async fn deep(world: &World, like: &Member, depth: u32) -> String {
-    let agent = world.engine().store().read(|tx| tx.agent_get(like.id)).unwrap().unwrap();
+    let agent = world.store.read(|tx| tx.agent_get(like.id)).unwrap().unwrap();
     let new = NewAgent {
         id: AgentId::from_bits(9),
         role: agent.role,
@@ -62,7 +62,7 @@ async fn deep(world: &World, like: &Member, depth: u32) -> String {
         token_hash: Some(hash_token("adjag_deep")),
     };
     let now = world.engine().now();
-    world.engine().store().write(move |tx| tx.agent_insert(&new, now)).await.unwrap();
+    world.store.write(move |tx| tx.agent_insert(&new, now)).await.unwrap();
     "adjag_deep".to_owned()
 }
 

@@ -57,8 +57,7 @@ async fn a_viewer_reads_no_secret_in_output_in_steps_or_in_rows_of_older_version
     let now = world.engine().now();
     let old = format!("note {token}");
     world
-        .engine()
-        .store()
+        .store
         .write(move |tx| {
             let mut row = store::AuditDraft {
                 at: now,
@@ -287,7 +286,7 @@ async fn attempts_have_streams_of_their_own() {
     say(&folder(&world, &id, 2), &[("out", "second")]);
     let (agent, now) = (id.parse().unwrap(), world.engine().now());
     let begin = move |tx: &mut store::Tx<'_>| tx.agent_begin(agent, 2, "hash", now);
-    world.engine().store().write(begin).await.unwrap();
+    world.store.write(begin).await.unwrap();
     let of = async |query: &str| world.get(&format!("/api/agents/{id}/stream?{query}")).await;
     assert_eq!(of("").await["items"][0]["text"], "second\n");
     let first = of("attempt=1").await;

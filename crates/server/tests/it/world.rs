@@ -33,6 +33,8 @@ pub(crate) const OLDER: &str = "2025-11-25";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct World {
+    /// The record that its engine works on
+    pub(crate) store: Store,
     home: TempDir,
     pub(crate) app: App,
     router: Router,
@@ -57,9 +59,7 @@ impl World {
 
     pub(crate) fn with_settings(settings: Settings) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let app = app(home.path(), settings);
-        let router = server::router(app.clone());
-        Self { home, app, router }
+        Self::over(open(home.path()), home, settings)
     }
 
     /// A world whose writer may not be at one commit for longer.
@@ -68,22 +68,25 @@ impl World {
         let store = Store::open(&home.path().join("stalling.db")).unwrap();
         let options =
             Options { writer_stall, ..Options::new(home.path().to_owned(), hash_token(OPERATOR)) };
-        let engine = Engine::new(store, settings(), options);
-        let mut app = app(home.path(), settings());
-        app.engine = engine;
+        let engine = Engine::new(store.clone(), settings(), options);
+        let app = app(home.path(), engine);
         let router = server::router(app.clone());
-        Self { home, app, router }
+        Self { store, home, app, router }
+    }
+
+    fn over(store: Store, home: TempDir, settings: Settings) -> Self {
+        let app = app(home.path(), engine(home.path(), store.clone(), settings));
+        let router = server::router(app.clone());
+        Self { store, home, app, router }
     }
 
     /// Ends the server and starts another one over the same record.
     pub(crate) async fn restarted(self) -> Self {
-        let Self { home, app, router } = self;
+        let Self { store, home, app, router } = self;
         app.shutdown.cancel();
         drop(router);
-        app.engine.store().close().await;
-        let app = self::app(home.path(), settings());
-        let router = server::router(app.clone());
-        Self { home, app, router }
+        store.close().await;
+        Self::over(open(home.path()), home, settings())
     }
 
     /// The same world with another MCP server on it, listening on a port.
@@ -121,7 +124,7 @@ impl World {
 
     /// Makes an agent one of a loop, by telling the record so.
     pub(crate) async fn in_a_loop(&self, like: AgentId) -> String {
-        let agent = self.engine().store().read(|tx| tx.agent_get(like)).unwrap().unwrap();
+        let agent = self.store.read(|tx| tx.agent_get(like)).unwrap().unwrap();
         let new = NewAgent {
             id: AgentId::from_bits(7),
             role: agent.role,
@@ -138,7 +141,7 @@ impl World {
             token_hash: Some(hash_token("adjag_loop")),
         };
         let now = self.engine().now();
-        self.engine().store().write(move |tx| tx.agent_insert(&new, now)).await.unwrap();
+        self.store.write(move |tx| tx.agent_insert(&new, now)).await.unwrap();
         "adjag_loop".to_owned()
     }
 
@@ -431,15 +434,22 @@ fn reload(changed: PathBuf) -> Reload {
     })
 }
 
-fn app(home: &Path, settings: Settings) -> App {
-    let store = Store::open(&home.join("state.db")).unwrap();
+fn open(home: &Path) -> Store {
+    Store::open(&home.join("state.db")).unwrap()
+}
+
+fn engine(home: &Path, store: Store, settings: Settings) -> Engine {
     let options = Options {
         progress_every: Duration::from_millis(20),
         retry_after: Duration::from_millis(1),
         ..Options::new(home.to_owned(), hash_token(OPERATOR))
     };
+    Engine::new(store, settings, options)
+}
+
+fn app(home: &Path, engine: Engine) -> App {
     App {
-        engine: Engine::new(store, settings, options),
+        engine,
         home: home.display().to_string(),
         url: "http://127.0.0.1:3001".to_owned(),
         version: "0.1.0".to_owned(),

@@ -122,7 +122,7 @@ async fn changes_wait_for_the_next_worker_where_there_is_none_and_take_what_is_h
     assert_eq!((&answer["state"], &answer["agentId"]), (&json!("PENDING"), &Value::Null));
     assert_eq!(answer["branchName"], format!("adjutant/{}", work.worker));
     let merge = held["mergeId"].as_str().unwrap().parse().unwrap();
-    let merge = project.world.engine.store().read(|tx| tx.merge_get(merge)).unwrap().unwrap();
+    let merge = project.world.store.read(|tx| tx.merge_get(merge)).unwrap().unwrap();
     assert_eq!(merge.state.name(), "sent_back");
     assert_eq!(merge.reason.as_deref(), Some("changes were requested"));
     project.settled().await;
@@ -144,8 +144,7 @@ async fn what_is_completed_by_force_is_not_merged_and_that_is_on_record() {
     let logged = project.world.told(EventKind::DecisionLogged);
     assert_eq!(logged[0].data["title"], "TAS-1 was completed by force");
     assert_eq!(logged[0].data["logId"], answer["logId"]);
-    let worker =
-        project.world.engine.store().read(|tx| tx.agent_get(work.worker)).unwrap().unwrap();
+    let worker = project.world.store.read(|tx| tx.agent_get(work.worker)).unwrap().unwrap();
     assert_eq!(worker.state.name().stored(), "killed");
     project.in_order().await;
     let branch = format!("adjutant/{}", work.worker);

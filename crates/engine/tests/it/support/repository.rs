@@ -90,7 +90,7 @@ impl Project {
             tx.worktree_set(agent, WorktreeState::There)?;
             tx.agent_set_cwd(agent, &text)
         };
-        self.world.engine.store().write(write).await.unwrap();
+        self.world.store.write(write).await.unwrap();
         path
     }
 }

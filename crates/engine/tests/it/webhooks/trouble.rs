@@ -13,15 +13,14 @@ use super::{ONE, OTHER, SECRET, Stage, hook, line, numbers};
 
 /// What the human was written.
 fn letters(stage: &Stage) -> Vec<(String, String)> {
-    let read =
-        stage.world.engine.store().read(|tx| tx.mail_inbox(Recipient::Human, Inbox::All, 0, 100));
+    let read = stage.world.store.read(|tx| tx.mail_inbox(Recipient::Human, Inbox::All, 0, 100));
     read.unwrap().items.into_iter().map(|mail| (mail.subject, mail.body)).collect()
 }
 
 /// The rows of the record about one act.
 fn rows(stage: &Stage, tool: &str) -> usize {
     let filter = AuditFilter { tool: Some(tool.to_owned()), ..AuditFilter::default() };
-    stage.world.engine.store().read(|tx| tx.audit_page(&filter, 100)).unwrap().items.len()
+    stage.world.store.read(|tx| tx.audit_page(&filter, 100)).unwrap().items.len()
 }
 
 #[tokio::test]
@@ -245,7 +244,7 @@ async fn no_secret_is_in_the_record() {
     stage.world.engine.webhook_test("it").await.unwrap();
     let shown = serde_json::to_value(stage.view().await).unwrap().to_string()
         + &json!(stage.deliveries(None).await).to_string();
-    stage.world.engine.store().close().await;
+    stage.world.store.close().await;
     let folder = stage.world.database();
     let folder = folder.parent().unwrap();
     for entry in std::fs::read_dir(folder).unwrap() {
