@@ -1,8 +1,6 @@
 //! Names and signatures: vague names of types and constants, and tuple parameters.
 //!
-//! Each crate has a bound for both, which may only be lowered.
-
-use std::collections::BTreeMap;
+//! There are none of either. Tests may call their types as they like, and have no tuple parameters either.
 
 use anyhow::Result;
 
@@ -25,61 +23,32 @@ const VAGUE_CONSTANTS: [&str; 16] = [
     "PATIENCE", "PAUSE", "PORTION", "RARELY", "SELDOM", "SOON",
 ];
 
-/// What is still there in a crate. Lower it with every one that goes.
-struct Allowance {
-    /// Name of the crate
-    name: &'static str,
-    vague_names: usize,
-    tuple_parameters: usize,
-}
-
-/// The crates that are not done yet; every other one has none.
-const LEFT: [Allowance; 1] = [Allowance { name: "engine", vague_names: 0, tuple_parameters: 3 }];
-
-/// The findings in one crate, as `file:line: name`.
-#[derive(Debug, Default)]
-struct Crate {
-    vague_names: Vec<String>,
-    tuple_parameters: Vec<String>,
-}
-
 pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
-    let mut crates: BTreeMap<String, Crate> = BTreeMap::new();
     for file in tree.rust() {
         let path = file.to_string_lossy();
         let inside = path.strip_prefix("crates/").and_then(|inside| inside.split_once('/'));
-        let Some((name, _)) = inside.filter(|(_, file)| file.starts_with("src/")) else {
-            continue;
-        };
-        let found = crates.entry(name.to_owned()).or_default();
+        let Some((_, inside)) = inside else { continue };
         let code = code_of(&tree.text(file)?.unwrap_or_default());
-        let at = |(line, name)| format!("{path}:{line}: {name}");
-        found.vague_names.extend(vague_names(&code).into_iter().map(at));
-        found.tuple_parameters.extend(tuple_parameters(&code).into_iter().map(at));
-    }
-    for (name, found) in &crates {
-        let left = LEFT.iter().find(|left| left.name == name);
-        let (names, tuples) = left.map_or((0, 0), |left| (left.vague_names, left.tuple_parameters));
-        bound(&format!("vague names in `{name}`"), &found.vague_names, names, findings);
-        bound(&format!("tuple parameters in `{name}`"), &found.tuple_parameters, tuples, findings);
+        for wrong in wrongs(inside, &code) {
+            findings.wrong(format!("{path}:{wrong}"));
+        }
     }
     Ok(())
 }
 
-/// Reports a list that is longer than its bound, and a bound that can be lowered.
-fn bound(what: &str, found: &[String], max: usize, findings: &mut Findings) {
-    let count = found.len();
-    if count > max {
-        for place in found {
-            findings.warn(place.clone());
-        }
-        findings.wrong(format!(
-            "{count} {what}, listed above; the bound in `xtask/src/tidy/names.rs` is {max}"
-        ));
-    } else if count < max {
-        findings
-            .warn(format!("{count} {what}; lower the bound {max} in `xtask/src/tidy/names.rs`"));
+/// The findings in a file of a crate, as `line: what is wrong`.
+fn wrongs(file: &str, code: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if file.starts_with("src/") {
+        let told = |(line, name)| format!("{line}: `{name}` could mean anything: say what it is");
+        wrong.extend(vague_names(code).into_iter().map(told));
     }
+    if file.starts_with("src/") || file.starts_with("tests/") {
+        let told =
+            |(line, name)| format!("{line}: {name}, a tuple: give it a struct with named fields");
+        wrong.extend(tuple_parameters(code).into_iter().map(told));
+    }
+    wrong
 }
 
 /// Types and constants with vague names: the line and the name.
@@ -282,11 +251,12 @@ mod tests {
     }
 
     #[test]
-    fn a_count_above_its_bound_fails_and_one_below_it_warns() {
-        for (found, wrong, warned) in [(2, 1, 2), (1, 0, 0), (0, 0, 1)] {
-            let mut findings = Findings::default();
-            bound("things", &vec!["here".to_owned(); found], 1, &mut findings);
-            assert_eq!((findings.wrong.len(), findings.warned.len()), (wrong, warned));
+    fn tests_may_have_vague_names_and_no_tuple_parameters() {
+        let code = "struct Found;\nfn f((a, b): Pair) {}\n";
+        for (file, count) in
+            [("src/lib.rs", 2), ("src/a/tests.rs", 2), ("tests/it/a.rs", 1), ("build.rs", 0)]
+        {
+            assert_eq!(wrongs(file, code).len(), count, "{file}");
         }
     }
 }

@@ -140,8 +140,15 @@ const CALLS: usize = 200;
 /// did not read, it would be several times that.
 const MOST_KILOBYTES: u64 = 160_000;
 
+/// A stream of events that is open.
+struct Watching {
+    stream: BufReader<TcpStream>,
+    /// Number of the last event before those that come
+    after: i64,
+}
+
 /// Opens a stream of what is to come over a connection of its own, and reads only that it is open.
-async fn watch(url: &str, token: &str) -> (BufReader<TcpStream>, i64) {
+async fn watch(url: &str, token: &str) -> Watching {
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
@@ -149,19 +156,19 @@ async fn watch(url: &str, token: &str) -> (BufReader<TcpStream>, i64) {
          Accept: text/event-stream\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut lines = BufReader::new(stream);
+    let mut stream = BufReader::new(stream);
     loop {
         let mut line = String::new();
-        assert!(lines.read_line(&mut line).await.unwrap() > 0, "it ended");
+        assert!(stream.read_line(&mut line).await.unwrap() > 0, "it ended");
         if let Some(head) = line.strip_prefix("data: ") {
             let head: Value = serde_json::from_str(head).unwrap();
-            return (lines, head["after"].as_i64().unwrap());
+            return Watching { stream, after: head["after"].as_i64().unwrap() };
         }
     }
 }
 
 /// Reads up to an event; each must come once and in order.
-async fn read_all((mut stream, after): (BufReader<TcpStream>, i64), last: i64) {
+async fn read_all(Watching { mut stream, after }: Watching, last: i64) {
     let (mut text, mut next) = (Vec::new(), after + 1);
     let mut piece = vec![0; 64 * 1024];
     while next <= last {
@@ -210,7 +217,7 @@ async fn under_load_who_stops_holds_nobody_back_and_the_server_stays_small() {
     }
     let until = last(&http).await + i64::try_from(CALLS * 100).unwrap();
     let mut readers: JoinSet<()> =
-        watching.into_iter().map(|stream| read_all(stream, until)).collect();
+        watching.into_iter().map(|watching| read_all(watching, until)).collect();
     assert_eq!(much(&http).await, until);
     while let Some(read) = readers.join_next().await {
         read.unwrap();
@@ -225,8 +232,8 @@ async fn under_load_who_stops_holds_nobody_back_and_the_server_stays_small() {
     assert!(held < MOST_KILOBYTES, "the server holds {held} kB");
     // Whoever reads on gets all of it.
     read_all(stopped, until).await;
-    for stream in more {
-        read_all(stream, until).await;
+    for watching in more {
+        read_all(watching, until).await;
     }
     let held = memory(&server);
     assert!(held < MOST_KILOBYTES, "the server holds {held} kB");

@@ -75,9 +75,9 @@ async fn work(world: &World, slug: &str, prompt: &str) -> String {
 }
 
 /// A task of the epic that an agent has done, so that it waits to be approved.
-async fn handed(world: &World, epic: &str, slug: &str, (file, text): (&str, &str)) -> String {
+async fn handed(world: &World, epic: &str, slug: &str, prompt: &str) -> String {
     tool(world, "task_create", json!({ "title": slug, "slug": slug, "epicId": epic })).await;
-    work(world, slug, &format!("add {file} {text}")).await
+    work(world, slug, prompt).await
 }
 
 async fn approve(world: &World, slug: &str) -> Value {
@@ -114,7 +114,7 @@ async fn checking(world: &World, epic: &str) -> (Server, JoinHandle<Option<Value
     world.run(&["down"]).await.unwrap();
     let server = world.up().await.unwrap();
     let http = operator(world, &server).await;
-    handed(world, epic, "feature", ("feature.txt", "good")).await;
+    handed(world, epic, "feature", "add feature.txt good").await;
     mark(world, "slow");
     let call = approving(http, "feature");
     until("the check runs", || world.home().join("waits").exists()).await;
@@ -126,7 +126,7 @@ async fn merged_work_is_checked_with_an_agents_environment_and_nobodys_token() {
     let (mut world, epic) = stage(60).await;
     world.set("MY_API_TOKEN", "secret");
     world.run(&["down"]).await.unwrap();
-    let worker = handed(&world, &epic, "feature", ("feature.txt", "good")).await;
+    let worker = handed(&world, &epic, "feature", "add feature.txt good").await;
     let answer = approve(&world, "feature").await;
     assert_eq!(answer["status"], "merged", "{answer}");
     let place = &checks(&world)[..];
@@ -151,7 +151,7 @@ async fn merged_work_is_checked_with_an_agents_environment_and_nobodys_token() {
 #[tokio::test]
 async fn what_fails_the_check_goes_back_with_its_output_and_the_next_one_goes_on_from_there() {
     let (world, epic) = stage(60).await;
-    handed(&world, &epic, "feature", ("feature.txt", "bad")).await;
+    handed(&world, &epic, "feature", "add feature.txt bad").await;
     let branch = format!("adjutant/epic/{epic}");
     let before = sh(&world, &format!("git rev-parse {branch}")).await;
     let answer = approve(&world, "feature").await;
@@ -175,7 +175,7 @@ async fn what_fails_the_check_goes_back_with_its_output_and_the_next_one_goes_on
 #[tokio::test]
 async fn a_check_that_takes_too_long_is_ended_with_all_it_started() {
     let (world, epic) = stage(1).await;
-    handed(&world, &epic, "feature", ("feature.txt", "good")).await;
+    handed(&world, &epic, "feature", "add feature.txt good").await;
     mark(&world, "slow");
     let answer = approve(&world, "feature").await;
     assert_eq!(answer["status"], "sent_back", "{answer}");
@@ -186,7 +186,7 @@ async fn a_check_that_takes_too_long_is_ended_with_all_it_started() {
 #[tokio::test]
 async fn a_check_that_cannot_be_run_holds_the_merge() {
     let (world, epic) = stage(60).await;
-    handed(&world, &epic, "feature", ("feature.txt", "good")).await;
+    handed(&world, &epic, "feature", "add feature.txt good").await;
     let config = world.home().join("config.yaml");
     let good = fs::read_to_string(&config).unwrap();
     fs::write(&config, good.replace("check: sh check.sh", "check: no-such-program")).unwrap();
@@ -264,8 +264,8 @@ async fn who_waits_for_its_turn_can_be_taken_out_and_who_has_it_cannot() {
     world.run(&["down"]).await.unwrap();
     let server = world.up().await.unwrap();
     let http = operator(&world, &server).await;
-    handed(&world, &epic, "first", ("feature.txt", "good")).await;
-    handed(&world, &epic, "second", ("other.txt", "good")).await;
+    handed(&world, &epic, "first", "add feature.txt good").await;
+    handed(&world, &epic, "second", "add other.txt good").await;
     mark(&world, "slow");
     let first = approving(http.clone(), "first");
     until("the check runs", || world.home().join("waits").exists()).await;
@@ -300,7 +300,7 @@ async fn who_waits_for_its_turn_can_be_taken_out_and_who_has_it_cannot() {
 /// Lets the server die at a place, brings it back, and looks whether it was merged once.
 async fn dies_at(point: engine::Point) {
     let (mut world, epic) = stage(60).await;
-    let worker = handed(&world, &epic, "feature", ("feature.txt", "good")).await;
+    let worker = handed(&world, &epic, "feature", "add feature.txt good").await;
     world.run(&["down"]).await.unwrap();
     world.set("ADJUTANT_CRASH_AT", point.name());
     let mut server = world.up().await.unwrap();

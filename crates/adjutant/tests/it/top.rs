@@ -51,7 +51,7 @@ impl Drop for Pane<'_> {
 
 impl<'a> Pane<'a> {
     /// A shell on a terminal of this size. What stood there before `top` is `before`.
-    async fn new(world: &'a World, (wide, high): (u16, u16)) -> Self {
+    async fn new(world: &'a World, wide: u16, high: u16) -> Self {
         let begin = format!(
             "tmux -u -f /dev/null new-session -d -s top -x {wide} -y {high} 'PS1=ready: exec sh -i'"
         );
@@ -65,8 +65,8 @@ impl<'a> Pane<'a> {
     }
 
     /// The same with `top` on it.
-    async fn top(world: &'a World, size: (u16, u16)) -> Self {
-        let pane = Self::new(world, size).await;
+    async fn top(world: &'a World, wide: u16, high: u16) -> Self {
+        let pane = Self::new(world, wide, high).await;
         pane.start("").await;
         pane
     }
@@ -152,7 +152,7 @@ async fn the_crew_is_a_tree_and_a_stream_grows_while_it_is_watched() {
     let _server = world.up().await.unwrap();
     draft(&world, "lead", "lead").await;
     until_said(&world).await;
-    let pane = Pane::top(&world, (80, 24)).await;
+    let pane = Pane::top(&world, 80, 24).await;
     let seen = pane.until(|seen| seen.contains("└ hand") && seen.contains("n goes there")).await;
     assert!(seen.lines().all(|line| line.chars().count() <= 80), "{seen}");
     let lines: Vec<&str> = seen.lines().collect();
@@ -207,7 +207,7 @@ async fn a_letter_is_answered_and_an_agent_killed_on_a_large_screen() {
     let _server = world.up().await.unwrap();
     let lead = draft(&world, "lead", "lead").await;
     until_said(&world).await;
-    let pane = Pane::top(&world, (200, 50)).await;
+    let pane = Pane::top(&world, 200, 50).await;
     let seen = pane.until(|seen| seen.contains("└ hand") && seen.contains("n goes there")).await;
     assert!(line(&seen, "└ hand").contains("TAS-2 Write the greeting"), "{seen}");
 
@@ -272,7 +272,7 @@ async fn it_says_that_the_server_is_away_and_goes_on_with_the_next() {
     let server = world.up().await.unwrap();
     draft(&world, "lead", "lead").await;
     until_said(&world).await;
-    let pane = Pane::top(&world, (80, 24)).await;
+    let pane = Pane::top(&world, 80, 24).await;
     pane.until_has("└ hand").await;
     server.stop().await.unwrap();
     let seen = pane.until_has("The server is not reachable").await;
@@ -298,7 +298,7 @@ async fn it_says_that_the_server_is_away_and_goes_on_with_the_next() {
 async fn the_terminal_is_given_back_however_it_ends() {
     let world = at_work().await;
     let _server = world.up().await.unwrap();
-    let pane = Pane::top(&world, (80, 50)).await;
+    let pane = Pane::top(&world, 80, 50).await;
     let pid = "$(ps -o pid= --ppid $(tmux display-message -p -t top '#{pane_pid}'))";
     for signal in ["TERM", "HUP", "INT"] {
         world.shell(&format!("kill -{signal} {pid}")).await.unwrap().ok().unwrap();
@@ -325,7 +325,7 @@ async fn there_are_no_colours_where_none_are_wanted() {
     let _server = world.up().await.unwrap();
     draft(&world, "lead", "lead").await;
     until_said(&world).await;
-    let pane = Pane::new(&world, (80, 24)).await;
+    let pane = Pane::new(&world, 80, 24).await;
     pane.start("NO_COLOR=1").await;
     pane.until_has("└ hand").await;
     let colours =
@@ -352,7 +352,7 @@ async fn programs_and_pipes_are_told_what_to_use_instead() {
     assert_eq!((refused.code, &error["code"]), (Some(2), &"INVALID_INPUT".into()));
     let advice = error["suggestions"].to_string();
     assert!(advice.contains("ps --json") && advice.contains("events -f --json"), "{error}");
-    let pane = Pane::new(&world, (80, 24)).await;
+    let pane = Pane::new(&world, 80, 24).await;
     pane.keys(&format!("'TERM=dumb {} top; echo code $?' Enter", crate::BINARY)).await;
     let seen = pane.until_has("\ncode 2").await;
     assert!(seen.contains("adjutant ps --watch"), "{seen}");
@@ -364,7 +364,7 @@ async fn an_agent_that_ends_is_seen_to_end() {
     let _server = world.up().await.unwrap();
     let hand = draft(&world, "hand", "talk").await;
     until_is(&world, &hand, "running").await;
-    let pane = Pane::top(&world, (80, 24)).await;
+    let pane = Pane::top(&world, 80, 24).await;
     pane.until(|seen| seen.contains("● running")).await;
     for file in ["more", "end"] {
         fs::write(world.project().join(file), "").unwrap();

@@ -19,7 +19,7 @@ fn names(answer: &Value) -> Vec<&str> {
 }
 
 /// Asks in both eras, which must answer alike.
-async fn both(world: &World, (path, token): (&str, &str), method: &str, params: Value) -> Value {
+async fn both(world: &World, path: &str, token: &str, method: &str, params: Value) -> Value {
     let request = newer_request(path, token, method, params.clone());
     let (_, _, mut newer) = whole(world.send(request).await).await;
     let session = world.open(path, token).await;
@@ -45,10 +45,10 @@ async fn everybody_sees_two_and_those_who_start_agents_all() {
         (&worker.token, &["analyze-code", "run-tests"]),
     ] {
         for path in ["/mcp", "/mcp/agents"] {
-            let list = both(&world, (path, token), "prompts/list", json!({})).await;
+            let list = both(&world, path, token, "prompts/list", json!({})).await;
             assert_eq!(names(&list), wanted, "{path}");
         }
-        let elsewhere = both(&world, ("/mcp/mail", token), "prompts/list", json!({})).await;
+        let elsewhere = both(&world, "/mcp/mail", token, "prompts/list", json!({})).await;
         assert_eq!(names(&elsewhere), Vec::<&str>::new());
     }
     let chosen = world.newer("/mcp?toolsets=mail", OPERATOR, "prompts/list", json!({})).await;
@@ -59,7 +59,7 @@ async fn everybody_sees_two_and_those_who_start_agents_all() {
 #[tokio::test]
 async fn a_prompt_says_what_it_takes() {
     let world = world();
-    let list = both(&world, ("/mcp", OPERATOR), "prompts/list", json!({})).await;
+    let list = both(&world, "/mcp", OPERATOR, "prompts/list", json!({})).await;
     assert_eq!(
         list["result"]["prompts"][2],
         json!({
@@ -78,7 +78,7 @@ async fn a_prompt_is_filled_in() {
     let world = world();
     let worker = world.enlist("worker").await;
     let get = |name: &str| json!({ "name": name, "arguments": { "target": "src" } });
-    let common = both(&world, ("/mcp", &worker.token), "prompts/get", get("run-tests")).await;
+    let common = both(&world, "/mcp", &worker.token, "prompts/get", get("run-tests")).await;
     assert_eq!(
         common["result"],
         json!({
@@ -86,7 +86,7 @@ async fn a_prompt_is_filled_in() {
             "messages": [{ "role": "user", "content": { "type": "text", "text": "Run src." } }],
         })
     );
-    let of_crew = both(&world, ("/mcp/agents", OPERATOR), "prompts/get", get("look_at")).await;
+    let of_crew = both(&world, "/mcp/agents", OPERATOR, "prompts/get", get("look_at")).await;
     let text = &of_crew["result"]["messages"][0]["content"]["text"];
     assert_eq!(text, "Look at src. ");
 }
@@ -114,12 +114,12 @@ async fn mistakes_are_invalid_parameters_that_name_what_is_wrong() {
         (&worker.token, json!({ "name": "look_at" }), "there is no prompt `look_at`", "name"),
     ];
     for (token, params, message, field) in cases {
-        let answer = both(&world, ("/mcp", token), "prompts/get", params).await;
+        let answer = both(&world, "/mcp", token, "prompts/get", params).await;
         let error = &answer["error"];
         assert_eq!((&error["code"], &error["message"]), (&json!(-32602), &message.into()));
         assert_eq!(error["data"]["details"]["field"], field, "{error}");
     }
     let elsewhere = json!({ "name": "run-tests", "arguments": { "target": "a" } });
-    let answer = both(&world, ("/mcp/mail", OPERATOR), "prompts/get", elsewhere).await;
+    let answer = both(&world, "/mcp/mail", OPERATOR, "prompts/get", elsewhere).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
 }

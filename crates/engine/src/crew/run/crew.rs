@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use model::event::EventKind;
 use model::{AgentId, EventKinds, Timestamp};
-use store::{Agent, Event, EventFilter, Run};
+use store::{Event, EventFilter};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ use super::environment::{self, StartGrant};
 use super::keeper::{self, Begin, Order};
 use super::overdue;
 use super::place::{self, Turn};
-use super::reconcile;
+use super::reconcile::{self, SupervisedRun};
 use crate::call::observer::{CallNote, CallObserver};
 use crate::core::error::ToolError;
 use crate::core::follow::{EventReaction, NextRun};
@@ -126,8 +126,8 @@ impl CrewService {
 
     /// Gives the agents that an earlier server left to keepers.
     async fn reconcile(&mut self) -> Result<(), ToolError> {
-        for (agent, run) in reconcile::reconcile(&self.engine).await? {
-            self.keep((agent, run), Begin::Attach);
+        for supervised in reconcile::reconcile(&self.engine).await? {
+            self.keep(supervised, Begin::Attach);
         }
         self.is_reconciled = true;
         let cleaner = self.engine.clone();
@@ -271,35 +271,36 @@ impl CrewService {
                 for turn in &turns {
                     let agent = place::begin(tx, turn, now)?;
                     let run = tx.run_get(turn.agent)?;
-                    begun.extend(agent.zip(run).map(|found| (found, turn.grant.clone())));
+                    if let (Some(agent), Some(run)) = (agent, run) {
+                        begun.push((SupervisedRun { agent, run }, turn.grant.clone()));
+                    }
                 }
                 Ok::<_, ToolError>(begun)
             })
             .await?;
-        for (found, grant) in begun {
-            self.keep(found, Begin::Start(grant));
+        for (supervised, grant) in begun {
+            self.keep(supervised, Begin::Start(grant));
         }
         Ok(())
     }
 
-    fn keep(&self, found: (Agent, Run), begin: Begin) {
+    fn keep(&self, supervised: SupervisedRun, begin: Begin) {
         // Open before anybody else can have something to tell it.
-        let orders = self.engine.keepers.remember(found.0.id);
+        let orders = self.engine.keepers.remember(supervised.agent.id);
         let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
         let tasks = self.tasks.clone();
         self.tasks.spawn(async move {
-            let (id, mut restarts) = (found.0.id, 0);
-            let mut next = Some((found, begin, orders));
-            while let Some((found, begin, orders)) = next.take() {
+            let (id, mut restarts) = (supervised.agent.id, 0);
+            let mut next = Some((supervised, begin, orders));
+            while let Some((supervised, begin, orders)) = next.take() {
                 // A task of its own, so that after a panic somebody is there to look after its agent.
                 let (own, stop) = (engine.clone(), shutdown.clone());
-                let kept = tasks.spawn(keeper::keep(own, found, begin, orders, stop)).await;
+                let kept = tasks.spawn(keeper::keep(own, supervised, begin, orders, stop)).await;
                 let Some(message) = kept.err().and_then(panics::message_of) else { return };
-                let Some(found) = restarted(&engine, id, restarts, message, &shutdown).await else {
-                    break;
-                };
+                let restarted = restarted(&engine, id, restarts, message, &shutdown).await;
+                let Some(supervised) = restarted else { break };
                 restarts += 1;
-                next = Some((found, Begin::Attach, engine.keepers.remember(id)));
+                next = Some((supervised, Begin::Attach, engine.keepers.remember(id)));
             }
             engine.keepers.forget(id);
         });
@@ -343,7 +344,7 @@ async fn restarted(
     restarts: u32,
     message: String,
     shutdown: &CancellationToken,
-) -> Option<(Agent, Run)> {
+) -> Option<SupervisedRun> {
     // Where it cannot be read now it is looked up again below.
     let found = engine.store.read(|tx| tx.agent_get(id)).ok().flatten();
     let attempt = found.map_or(1, |agent| agent.attempt);

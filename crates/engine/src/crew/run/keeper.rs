@@ -23,6 +23,7 @@ use super::environment::{self, StartGrant};
 use super::launch;
 use super::notes::Notes;
 use super::options::RunOptions;
+use super::reconcile::SupervisedRun;
 use super::report::UsageReport;
 use super::terminal;
 use crate::core::durable;
@@ -159,14 +160,14 @@ impl From<ToolError> for Leave {
 /// reason to let go of it: the agent is taken up again, as after a restart.
 pub(crate) async fn keep(
     engine: Crew,
-    mut found: (Agent, Run),
+    mut supervised: SupervisedRun,
     mut begin: Begin,
     mut orders: mpsc::UnboundedReceiver<Order>,
     shutdown: CancellationToken,
 ) {
-    let id = found.0.id;
+    let id = supervised.agent.id;
     loop {
-        let (agent, run) = (&found.0, &found.1);
+        let SupervisedRun { agent, run } = &supervised;
         let kept = match begin {
             Begin::Start(grant) => {
                 Keeper::start(&engine, agent, run, grant, orders, shutdown.clone()).await
@@ -197,7 +198,9 @@ pub(crate) async fn keep(
         orders = engine.keepers.remember(id);
         begin = Begin::Attach;
         match engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?))) {
-            Ok((Some(agent), Some(run))) if agent.ended_at().is_none() => found = (agent, run),
+            Ok((Some(agent), Some(run))) if agent.ended_at().is_none() => {
+                supervised = SupervisedRun { agent, run };
+            }
             Ok(_) => break,
             Err(error) => tracing::error!(%id, message = error.message, "failed to look up agent"),
         }

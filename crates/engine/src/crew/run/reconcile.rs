@@ -15,6 +15,13 @@ use crate::core::handle::Core;
 use crate::core::machine::folder_of;
 use crate::crew::transition;
 
+/// A live agent and its run, as a keeper is given them.
+#[derive(Debug)]
+pub(crate) struct SupervisedRun {
+    pub(crate) agent: Agent,
+    pub(crate) run: Run,
+}
+
 /// Result of comparing an agent's record with its run folder.
 enum ReconciledAgent {
     /// Nothing of it runs, and nothing is to be done
@@ -22,11 +29,11 @@ enum ReconciledAgent {
     /// It was to be started and never was
     NeverStarted,
     /// A keeper has to look after it
-    Kept(Box<(Agent, Run)>),
+    Kept(Box<SupervisedRun>),
 }
 
 /// Finds who is to be kept, and puts back into the queue who was never started.
-pub(crate) async fn reconcile(engine: &Core) -> Result<Vec<(Agent, Run)>, ToolError> {
+pub(crate) async fn reconcile(engine: &Core) -> Result<Vec<SupervisedRun>, ToolError> {
     let mut kept = Vec::new();
     let mut again = Vec::new();
     for agent in engine.store.read(|tx| tx.agents_run())? {
@@ -45,7 +52,10 @@ pub(crate) async fn reconcile(engine: &Core) -> Result<Vec<(Agent, Run)>, ToolEr
 }
 
 /// Finds whether a single agent is to be kept. One that was never started is put back into the queue.
-pub(crate) async fn take_up(engine: &Core, id: AgentId) -> Result<Option<(Agent, Run)>, ToolError> {
+pub(crate) async fn take_up(
+    engine: &Core,
+    id: AgentId,
+) -> Result<Option<SupervisedRun>, ToolError> {
     match look(engine, id).await? {
         ReconciledAgent::Waiting => Ok(None),
         ReconciledAgent::Kept(found) => Ok(Some(*found)),
@@ -86,7 +96,10 @@ async fn look(engine: &Core, id: AgentId) -> Result<ReconciledAgent, ToolError> 
         return Ok(ReconciledAgent::NeverStarted);
     }
     tracing::info!(%id, ?standing, "agent re-adopted");
-    Ok(run.map_or(ReconciledAgent::Waiting, |run| ReconciledAgent::Kept(Box::new((agent, run)))))
+    Ok(match run {
+        Some(run) => ReconciledAgent::Kept(Box::new(SupervisedRun { agent, run })),
+        None => ReconciledAgent::Waiting,
+    })
 }
 
 /// Puts an agent back into the queue. Its next attempt has a number and a folder of its own.

@@ -211,7 +211,8 @@ impl Poll {
     pub(crate) fn turn(
         &self,
         engine: &Delivery,
-        (tasks, shutdown): (&TaskTracker, &CancellationToken),
+        tasks: &TaskTracker,
+        shutdown: &CancellationToken,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, ToolError> {
         let seconds = engine.settings().github.poll_seconds;

@@ -75,7 +75,7 @@ impl OutboxRunner {
         }
         let dues = open.iter().filter(later).map(|errand| errand.due_at);
         let swept = crate::delivery::reviews::sweep(&self.engine, now).await?;
-        let polled = self.poll.turn(&self.engine, (&self.tasks, &self.shutdown), now)?;
+        let polled = self.poll.turn(&self.engine, &self.tasks, &self.shutdown, now)?;
         Ok(NextRun::due(dues.chain(swept).chain(polled).min(), now))
     }
 
