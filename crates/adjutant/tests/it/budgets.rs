@@ -60,12 +60,13 @@ scenarios:
       - result: {summary: watched}
   buyer:
     steps:
-      - {call: draft_agent, with: {role: capped, prompt: '{{args.1}}'}, save: one}
+      - &buy {call: draft_agent, with: {role: capped, prompt: '{{args.1}}'}, save: one}
       - &bought {call: await_agent, with: {agentId: '{{one.agentId}}'}, until: {status: completed}}
-      - {call: draft_agent, with: {role: capped, prompt: '{{args.1}}'}, save: one}
+      - *buy
       - *bought
-      - sleep: 2
       - result: {summary: bought}
+  debtor:
+    steps: [*buy, *bought, *buy, *bought, *nap]
   unlucky:
     steps:
       - {call: draft_agent, with: {role: capped, prompt: go}, save: one}
@@ -194,7 +195,11 @@ async fn who_does_not_say_what_it_cost_is_charged_its_cap() {
     let _server = world.up().await.unwrap();
     let paid = answer(&world, &["run", "--role", "lead", "--budget", "0.5", "buyer free"]).await;
     assert_eq!(paid["state"], "succeeded", "{paid}");
-    let unpaid = answer(&world, &["run", "--role", "lead", "--budget", "0.5", "buyer quick"]).await;
+    let spent = charged(&world, paid["agentId"].as_str().unwrap());
+    assert!(spent.abs() < 1e-9, "both said that they cost nothing: {spent}");
+    // It stays until it is stopped for what the second one is charged.
+    let unpaid =
+        answer(&world, &["run", "--role", "lead", "--budget", "0.5", "debtor quick"]).await;
     assert_eq!(unpaid["state"], "over_budget", "{unpaid}");
 }
 

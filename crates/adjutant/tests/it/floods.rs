@@ -2,12 +2,13 @@
 //! is clear.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use testkit::{Server, World};
 
-use crate::crew::{leftovers, role};
-use crate::kill::{answer, draft, ended, events, stage, until_is};
+use crate::crew::{leftovers, role, until};
+use crate::kill::{answer, draft, ended, events, is_there, stage, supervisor, until_is};
 
 const SCENARIOS: &str = r"
 scenarios:
@@ -29,8 +30,10 @@ scenarios:
   mute:
     steps:
       - say: the last words
+      - write: {path: spoken, text: ''}
+      - wait_file: {path: hush}
       - close_output: true
-      - sleep: 0.3
+      - wait_file: {path: unheard}
       - call: system_log_decision
         with: {title: still here, body: though nobody hears me}
 ";
@@ -46,6 +49,16 @@ fn most_memory(server: &Server) -> u64 {
 fn exit(world: &World, agent: &str) -> Value {
     let file = world.state_dir().join("runs").join(agent).join("1/exit.json");
     serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// Names of the pipes that a process has open as these file descriptors, or as any if none are given.
+fn pipes(pid: &str, descriptors: &[&str]) -> Vec<PathBuf> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
+    let named = |entry: &fs::DirEntry| {
+        descriptors.is_empty() || descriptors.iter().any(|number| entry.file_name() == *number)
+    };
+    let targets = open.filter(named).filter_map(|entry| fs::read_link(entry.path()).ok());
+    targets.filter(|target| target.to_string_lossy().starts_with("pipe:")).collect()
 }
 
 async fn logs(world: &World, agent: &str) -> String {
@@ -107,7 +120,21 @@ async fn noise_and_silence_are_no_trouble() {
     let heard = logs(&world, noise["agentId"].as_str().unwrap()).await;
     assert!(heard.contains('\u{fffd}') && heard.contains("after the noise"));
 
-    let mute = answer(&world, &["run", "--role", "hand", "mute"]).await;
+    let agent = draft(&world, "hand", "mute").await;
+    until("the agent has spoken", || is_there(&world, "spoken")).await;
+    let supervisor = supervisor(&world, &agent);
+    let children = format!("/proc/{supervisor}/task/{supervisor}/children");
+    let children = fs::read_to_string(children).unwrap();
+    let outputs = pipes(children.split_whitespace().next().unwrap(), &["1", "2"]);
+    let is_heard = || {
+        let heard = pipes(&supervisor, &[]);
+        outputs.iter().any(|pipe| heard.contains(pipe))
+    };
+    assert!(is_heard(), "the supervisor reads {outputs:?}");
+    fs::write(world.project().join("hush"), "").unwrap();
+    until("the supervisor has read the end of the output", || !is_heard()).await;
+    fs::write(world.project().join("unheard"), "").unwrap();
+    let mute = answer(&world, &["await", &agent]).await;
     assert_eq!(
         (&mute["state"], &mute["result"]["summary"]),
         (&json!("succeeded"), &json!("the last words"))

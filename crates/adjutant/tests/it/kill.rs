@@ -91,7 +91,7 @@ fn lives(world: &World, file: &str) -> bool {
 }
 
 /// The supervisor of an agent's first attempt.
-fn supervisor(world: &World, agent: &str) -> String {
+pub(crate) fn supervisor(world: &World, agent: &str) -> String {
     let file = world.state_dir().join("runs").join(agent).join("1/supervisor.json");
     let record: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     record["pid"].to_string()
