@@ -10,6 +10,7 @@ use engine::{Code, RecordError};
 use host::files::FileError;
 use miette::Diagnostic;
 use serde_json::{Map, Value, json};
+use wire::error::ErrorBody;
 
 use crate::bridge::BridgeError;
 use crate::client::{ApiError, ClientError};
@@ -160,19 +161,20 @@ const LISTS: [(&str, &str); 4] = [
 fn hints_of(code: Code, error: &ApiError) -> Vec<String> {
     let is_known = |hint: &String| hint.contains("did you mean") || hint.contains("`adjutant ");
     let missing = matches!(code, Code::AgentNotFound | Code::ResourceNotFound);
-    if !missing || error.suggestions.iter().any(is_known) {
-        return error.suggestions.clone();
+    let ErrorBody { message, suggestions, .. } = &error.body;
+    if !missing || suggestions.iter().any(is_known) {
+        return suggestions.clone();
     }
-    let noun = error.message.strip_prefix("there is no ").and_then(|rest| rest.split(' ').next());
+    let noun = message.strip_prefix("there is no ").and_then(|rest| rest.split(' ').next());
     match LISTS.iter().find(|(name, _)| noun == Some(*name)) {
         Some((_, list)) => vec![(*list).to_owned()],
-        None => error.suggestions.clone(),
+        None => suggestions.clone(),
     }
 }
 
 impl From<ApiError> for Trouble {
     fn from(error: ApiError) -> Self {
-        let code = Code::parse(&error.code).unwrap_or(Code::InternalError);
+        let code = Code::parse(&error.body.code).unwrap_or(Code::InternalError);
         let hints = hints_of(code, &error);
         let body = match error.whole {
             Value::Object(body) => body,
@@ -181,7 +183,7 @@ impl From<ApiError> for Trouble {
         Self(Box::new(Parts {
             code,
             exit: code.exit(),
-            message: error.message,
+            message: error.body.message,
             hints,
             body: Value::Object(body),
             problem: None,
@@ -192,15 +194,15 @@ impl From<ApiError> for Trouble {
 impl From<ClientError> for Trouble {
     fn from(error: ClientError) -> Self {
         match error {
-            ClientError::Api { body, .. } if body.code == "UNAUTHENTICATED" => {
+            ClientError::Api { error, .. } if error.body.code == "UNAUTHENTICATED" => {
                 let advice = "inside an agent set `ADJUTANT_TOKEN`; elsewhere unset it, and check \
                               that `adjutant token` prints this home's";
                 // The server's own advice is for those who write HTTP themselves.
-                let mut trouble = Self::from(*body);
+                let mut trouble = Self::from(*error);
                 trouble.0.hints.clear();
                 trouble.hint(advice)
             }
-            ClientError::Api { body, .. } => (*body).into(),
+            ClientError::Api { error, .. } => (*error).into(),
             ClientError::NoServer { .. } => {
                 Self::no_server(error.to_string()).hint("start one with `adjutant up --detach`")
             }
@@ -366,9 +368,12 @@ mod tests {
     fn an_answer_of_the_server_keeps_its_body_and_code() {
         let whole = json!({ "code": "CONFLICT", "message": "no", "details": { "holder": "x" } });
         let error = ApiError {
-            code: "CONFLICT".into(),
-            message: "no".into(),
-            suggestions: vec!["wait".into()],
+            body: ErrorBody {
+                code: "CONFLICT".into(),
+                message: "no".into(),
+                suggestions: vec!["wait".into()],
+                details: Map::new(),
+            },
             whole: whole.clone(),
         };
         let trouble = Trouble::from(error);
@@ -380,13 +385,9 @@ mod tests {
     fn who_names_nothing_that_is_there_learns_which_command_lists_it() {
         let hints = |code: &str, message: &str, suggestions: &[&str]| {
             let suggestions = suggestions.iter().map(|&text| text.to_owned()).collect();
-            let error = ApiError {
-                code: code.into(),
-                message: message.into(),
-                suggestions,
-                whole: json!({}),
-            };
-            Trouble::from(error).hints().to_vec()
+            let (code, message, details) = (code.into(), message.into(), Map::new());
+            let body = ErrorBody { code, message, suggestions, details };
+            Trouble::from(ApiError { body, whole: json!({}) }).hints().to_vec()
         };
         let missing = "RESOURCE_NOT_FOUND";
         let task = "there is no task `TAS-9`";

@@ -19,7 +19,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use wire::error::ErrorBody;
 
 pub(crate) use answer::{Answer, ListPage, all_rows};
@@ -74,12 +74,12 @@ pub(crate) enum ClientError {
         url: String,
     },
     /// The server refused.
-    #[error("{}", body.message)]
+    #[error("{}", error.body.message)]
     Api {
         /// Its HTTP status
         status: StatusCode,
-        /// Decoded body
-        body: Box<ApiError>,
+        /// The error that it answered
+        error: Box<ApiError>,
     },
     /// The connection broke, or the answer is not one of ours: the outcome is unknown.
     #[error("the server at `{url}` gave an invalid answer")]
@@ -133,32 +133,31 @@ struct ToolOutput {
     data: Value,
 }
 
-/// The body of an error, as every face gives it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// An error, as every face gives it.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ApiError {
-    /// The code, from a closed list
-    pub(crate) code: String,
-    /// Message
-    pub(crate) message: String,
-    /// Suggested next steps
-    #[serde(default)]
-    pub(crate) suggestions: Vec<String>,
-    /// The whole body, as `--json` prints it
-    #[serde(skip)]
+    /// Decoded body
+    pub(crate) body: ErrorBody,
+    /// The body with what its tool adds to it, as `--json` prints it
     pub(crate) whole: Value,
+}
+
+/// An error as `POST /mcp/execute` wraps it.
+#[derive(Debug, Deserialize)]
+struct WrappedError {
+    error: Map<String, Value>,
 }
 
 impl ApiError {
     /// Reads an error's body: bare, or as `POST /mcp/execute` wraps it.
     pub(crate) fn read(status: StatusCode, bytes: &[u8]) -> Self {
         let body: Value = serde_json::from_slice(bytes).unwrap_or_default();
-        let whole = match body.get("error") {
-            Some(inner @ Value::Object(_)) => inner.clone(),
-            _ => body,
+        let whole = match WrappedError::deserialize(&body) {
+            Ok(WrappedError { error }) => Value::Object(error),
+            Err(_) => body,
         };
-        match Self::deserialize(&whole) {
-            Ok(error) => Self { whole, ..error },
+        match ErrorBody::deserialize(&whole) {
+            Ok(body) => Self { body, whole },
             // Not ours: a proxy, or the HTTP layer itself.
             Err(_) => Self::unknown(status, &String::from_utf8_lossy(bytes)),
         }
@@ -166,8 +165,7 @@ impl ApiError {
 
     /// Reads the facts of the error into a shape, if it has them.
     pub(crate) fn details<T: DeserializeOwned>(&self) -> Option<T> {
-        let body = ErrorBody::deserialize(&self.whole).ok()?;
-        serde_json::from_value(Value::Object(body.details)).ok()
+        serde_json::from_value(Value::Object(self.body.details.clone())).ok()
     }
 
     fn unknown(status: StatusCode, text: &str) -> Self {
@@ -182,7 +180,8 @@ impl ApiError {
         let text: String = text.trim().chars().take(500).collect();
         let message = if text.is_empty() { format!("the server said {status}") } else { text };
         let whole = serde_json::json!({ "code": code, "message": message });
-        Self { code: code.to_owned(), message, suggestions: Vec::new(), whole }
+        let (suggestions, details) = (Vec::new(), Map::new());
+        Self { body: ErrorBody { code: code.to_owned(), message, suggestions, details }, whole }
     }
 }
 
@@ -296,8 +295,8 @@ impl Client {
         let response = self.send(method, path, headers, body).await?;
         let (status, bytes) = self.collect(response).await?;
         if !status.is_success() {
-            let body = Box::new(ApiError::read(status, &bytes));
-            return Err(ClientError::Api { status, body });
+            let error = Box::new(ApiError::read(status, &bytes));
+            return Err(ClientError::Api { status, error });
         }
         if bytes.is_empty() {
             return Ok(Value::Null);
@@ -388,7 +387,7 @@ mod tests {
             format!("{{\"token\":\"{token}\",\"body\":{body}}}")
         };
         let refusal = || async {
-            let error = json!({ "code": "CONFLICT", "message": "no", "suggestions": ["wait"] });
+            let error = json!({ "code": "CONFLICT", "message": "no", "suggestions": ["wait"], "toolName": "t" });
             let body = json!({ "success": false, "error": error }).to_string();
             (StatusCode::CONFLICT, body)
         };
@@ -406,13 +405,21 @@ mod tests {
         let error = client.post::<Vec<i64>>("/echo", &json!([1])).await.unwrap_err();
         assert!(matches!(error, ClientError::Undecodable { .. }), "{error:?}");
 
-        let Err(ClientError::Api { status, body }) = client.get_json("/no").await else { panic!() };
-        assert_eq!((status, body.code.as_str()), (StatusCode::CONFLICT, "CONFLICT"));
-        assert_eq!(body.suggestions, ["wait"]);
-        assert_eq!(body.whole["message"], "no");
+        let Err(ClientError::Api { status, error }) = client.get_json("/no").await else {
+            panic!()
+        };
+        assert_eq!((status, error.body.code.as_str()), (StatusCode::CONFLICT, "CONFLICT"));
+        assert_eq!(error.body.suggestions, ["wait"]);
+        let whole = json!({ "code": "CONFLICT", "message": "no", "suggestions": ["wait"], "toolName": "t" });
+        assert_eq!(error.whole, whole, "with what the tool adds");
 
-        let Err(ClientError::Api { body, .. }) = client.get_json("/odd").await else { panic!() };
-        assert_eq!((body.code.as_str(), body.message.as_str()), ("UNAUTHENTICATED", "who?"));
+        let Err(ClientError::Api { error, .. }) = client.get_json("/odd").await else { panic!() };
+        let ErrorBody { code, message, .. } = error.body;
+        assert_eq!((code.as_str(), message.as_str()), ("UNAUTHENTICATED", "who?"));
+        // The error that the review tools name at the top is no wrapper.
+        let bare = json!({ "code": "CONFLICT", "message": "no", "error": "CONFLICT" });
+        let error = ApiError::read(StatusCode::CONFLICT, bare.to_string().as_bytes());
+        assert_eq!((error.body.message.as_str(), error.whole), ("no", bare));
         assert!(matches!(client.get_json("/bad").await, Err(ClientError::Broken { .. })));
     }
 

@@ -64,3 +64,10 @@ pub struct ExecuteAnswer {
     /// When it was answered
     pub timestamp: Timestamp,
 }
+
+/// Answer of the internal tool that reads a resource.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResourceText {
+    /// Markdown or JSON
+    pub text: String,
+}

@@ -97,7 +97,7 @@ pub(super) enum Failure {
     #[error("the server no longer knows the session")]
     SessionLost(Box<Session>),
     /// The server refused it below the protocol.
-    #[error("{}", .0.message)]
+    #[error("{}", .0.body.message)]
     Refused(Box<ApiError>),
 }
 
@@ -108,7 +108,7 @@ impl Failure {
             ClientError::Undecodable { source, .. } => {
                 Self::Broken { source: source.into(), heard: true }
             }
-            ClientError::Api { body, .. } => Self::Refused(body),
+            ClientError::Api { error, .. } => Self::Refused(error),
             error @ (ClientError::NoServer { .. }
             | ClientError::NotOurs { .. }
             | ClientError::UnknownToken { .. }
@@ -120,7 +120,7 @@ impl Failure {
     fn answer(&self, id: &Value) -> Bytes {
         let data = match self {
             Self::Broken { .. } => json!({ "outcome": "unknown" }),
-            Self::Refused(body) => body.whole.clone(),
+            Self::Refused(error) => error.whole.clone(),
             Self::NotSent(_) | Self::NoServer(_) | Self::SessionLost(_) => {
                 json!({ "outcome": "not sent" })
             }

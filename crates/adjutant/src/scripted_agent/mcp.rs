@@ -214,11 +214,11 @@ impl Mcp {
         if status.is_success() {
             return Err(self.client.broken("the answer ended early"));
         }
-        let body = Box::new(ApiError::read(status, &last));
+        let error = Box::new(ApiError::read(status, &last));
         if status == StatusCode::SERVICE_UNAVAILABLE {
-            return Err(ClientError::Api { status, body });
+            return Err(ClientError::Api { status, error });
         }
-        Ok(Err(body.whole))
+        Ok(Err(error.whole))
     }
 }
 

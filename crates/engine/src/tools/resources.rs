@@ -3,10 +3,11 @@
 use model::event::EventKind;
 use model::{AgentId, TaskRef};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use store::{AgentPage, TaskFilter};
 use wire::event::{EventData, EventView};
+use wire::tools::ResourceText;
 
 use crate::call::cx::{ReadCx, find_task};
 use crate::call::door::{Call, Progress};
@@ -61,13 +62,6 @@ struct ReadResource;
 pub(crate) struct ResourceQuery {
     /// Its address
     uri: String,
-}
-
-/// The text of a resource.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct ResourceText {
-    /// Markdown or JSON
-    text: String,
 }
 
 impl Tool for ReadResource {

@@ -1,7 +1,8 @@
-//! Compatibility of the shapes of `/api`.
+//! Compatibility of the shapes of `/api` and of the tools.
 //!
-//! `golden/shapes/<Name>.json` holds each component of `docs/reference/openapi.json` without its descriptions. A new
-//! shape or field is allowed; a changed or removed one must be named in CHANGELOG.md first, as `Shape.field` or `Shape`.
+//! `golden/shapes/<Name>.json` holds each component of `docs/reference/openapi.json` without its descriptions, and the
+//! input and the answer of each tool as `<tool>.json` and `<tool>_answer.json`. A new shape or field is allowed; a
+//! changed or removed one must be named in CHANGELOG.md first, as `Shape.field` or `Shape`.
 //! `UPDATE_SHAPES=1 cargo nextest run -p wire shapes` writes the files.
 
 use std::collections::BTreeMap;
@@ -38,13 +39,15 @@ fn without_annotations(schema: &mut Value) {
     }
 }
 
-/// The shapes as they are now. Those of tools have snapshots of their own.
+/// The shapes as they are now.
 fn current() -> Shapes {
     let text = fs::read_to_string(repository().join("docs/reference/openapi.json")).unwrap();
     let mut document: Value = serde_json::from_str(&text).unwrap();
     let Value::Object(all) = document["components"]["schemas"].take() else { panic!("no schemas") };
-    let mut shapes: Shapes =
-        all.into_iter().filter(|(name, _)| !name.starts_with("mcp__")).collect();
+    let mut shapes: Shapes = all.into_iter().collect();
+    let mut answers = shapes.remove("ToolAnswers").unwrap();
+    let Value::Object(answers) = answers["properties"].take() else { panic!("no answers") };
+    shapes.extend(answers.into_iter().map(|(tool, answer)| (format!("{tool}_answer"), answer)));
     if let Some(execute) = shapes.get_mut("Execute").and_then(Value::as_object_mut) {
         // One entry for each tool.
         execute.remove("oneOf");
@@ -95,39 +98,57 @@ fn is_required(shape: &Value, field: &str) -> bool {
 fn breaking(old: &Shapes, new: &Shapes) -> Vec<String> {
     let mut found = Vec::new();
     for (name, was) in old {
-        let Some(is) = new.get(name) else {
-            found.push(name.clone());
-            continue;
-        };
-        let none = Map::new();
-        let before = was["properties"].as_object().unwrap_or(&none);
-        let after = is["properties"].as_object().unwrap_or(&none);
-        for (field, schema) in before {
-            let same = after.get(field).is_some_and(|now| is_kept(schema, now))
-                && is_required(was, field) == is_required(is, field);
-            if !same {
-                found.push(format!("{name}.{field}"));
-            }
-        }
-        // Requests refuse what they do not know: a new field that they need breaks their callers.
-        let is_request = is["additionalProperties"] == json!(false);
-        let needed = after
-            .keys()
-            .filter(|field| is_request && !before.contains_key(*field) && is_required(is, field));
-        found.extend(needed.map(|field| format!("{name}.{field}")));
-        let frame = |shape: &Value| {
-            let mut frame = shape.clone();
-            if let Some(frame) = frame.as_object_mut() {
-                frame.remove("properties");
-                frame.remove("required");
-            }
-            frame
-        };
-        if !is_kept(&frame(was), &frame(is)) {
-            found.push(name.clone());
+        match new.get(name) {
+            Some(is) => compare(name, was, is, &mut found),
+            None => found.push(name.clone()),
         }
     }
     found
+}
+
+/// Compares a schema and those in it: its fields, its elements and its variants.
+fn compare(path: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
+    let none = Map::new();
+    let before = was["properties"].as_object().unwrap_or(&none);
+    let after = is["properties"].as_object().unwrap_or(&none);
+    for (field, schema) in before {
+        let path = format!("{path}.{field}");
+        match after.get(field) {
+            Some(now) if is_required(was, field) == is_required(is, field) => {
+                compare(&path, schema, now, found);
+            }
+            Some(_) | None => found.push(path),
+        }
+    }
+    // Requests refuse what they do not know: a new field that they need breaks their callers.
+    let is_request = is["additionalProperties"] == json!(false);
+    let needed = after
+        .keys()
+        .filter(|field| is_request && !before.contains_key(*field) && is_required(is, field));
+    found.extend(needed.map(|field| format!("{path}.{field}")));
+    let mut compared = vec!["properties", "required"];
+    if was["items"].is_object() && is["items"].is_object() {
+        compared.push("items");
+        compare(path, &was["items"], &is["items"], found);
+    }
+    if let (Some(before), Some(after)) = (was["anyOf"].as_array(), is["anyOf"].as_array())
+        && before.len() == after.len()
+    {
+        compared.push("anyOf");
+        for (was, is) in before.iter().zip(after) {
+            compare(path, was, is, found);
+        }
+    }
+    let frame = |shape: &Value| {
+        let mut frame = shape.clone();
+        if let Some(frame) = frame.as_object_mut() {
+            frame.retain(|key, _| !compared.contains(&key.as_str()));
+        }
+        frame
+    };
+    if !is_kept(&frame(was), &frame(is)) {
+        found.push(path.to_owned());
+    }
 }
 
 /// Those of the changes that the changelog does not name.
@@ -195,6 +216,36 @@ fn changed_and_removed_fields_and_shapes_are_found() {
     let old = sample(&json!({ "kind": { "enum": ["cat", "dog"] } }), &[]);
     let fewer = sample(&json!({ "kind": { "enum": ["cat"] } }), &[]);
     assert_eq!(breaking(&old, &fewer), ["Pet.kind"]);
+}
+
+#[test]
+fn a_change_inside_a_field_is_found_with_its_path() {
+    let shape = |inner: Value| {
+        let element =
+            json!({ "anyOf": [{ "type": "object", "properties": inner }, { "type": "null" }] });
+        sample(&json!({ "toys": { "type": "array", "items": element } }), &[])
+    };
+    let old = shape(json!({ "name": { "type": "string" } }));
+    let more = shape(json!({ "name": { "type": "string" }, "size": {} }));
+    assert_eq!(breaking(&old, &more), [""; 0]);
+    assert_eq!(breaking(&old, &shape(json!({}))), ["Pet.toys.name"]);
+    assert_eq!(breaking(&old, &shape(json!({ "name": {} }))), ["Pet.toys.name"]);
+}
+
+#[test]
+fn the_answer_of_every_tool_is_a_shape() {
+    let (shapes, mut tools) = (current(), 0);
+    for name in shapes.keys().filter(|name| name.starts_with("mcp__")) {
+        let Some(tool) = name.strip_suffix("_answer") else { continue };
+        tools += 1;
+        assert!(shapes.contains_key(tool), "{tool}");
+        assert_eq!(shapes[name]["type"], "object", "{name}");
+    }
+    assert_eq!(shapes.keys().filter(|name| name.starts_with("mcp__")).count(), 2 * tools);
+    let mut changed = shapes.clone();
+    let sent = changed.get_mut("mcp__mail__send_answer").unwrap();
+    assert!(sent["properties"].as_object_mut().unwrap().remove("mailId").is_some(), "{sent}");
+    assert_eq!(breaking(&shapes, &changed), ["mcp__mail__send_answer.mailId"]);
 }
 
 #[test]

@@ -166,12 +166,12 @@ impl EventReader<'_> {
                         let json: Value = serde_json::from_slice(&message).unwrap_or_default();
                         if ErrorBody::deserialize(&json).is_ok() {
                             let status = StatusCode::SERVICE_UNAVAILABLE;
-                            let body = Box::new(ApiError::read(status, &message));
-                            if let Some(RemovedEvents { oldest }) = body.details() {
+                            let error = Box::new(ApiError::read(status, &message));
+                            if let Some(RemovedEvents { oldest }) = error.details() {
                                 after = skip_removed(app, oldest)?;
                                 break;
                             }
-                            return Err(ClientError::Api { status, body }.into());
+                            return Err(ClientError::Api { status, error }.into());
                         }
                         after = place(&json).unwrap_or(after);
                         // The stream begins with its position, and says now and then how far it was searched.
@@ -182,8 +182,8 @@ impl EventReader<'_> {
                     sleep(RETRY_DELAY).await;
                 }
                 Err(error) if is_gone(&error) => {}
-                Err(ClientError::Api { status: StatusCode::GONE, body }) => {
-                    let removed = body.details::<RemovedEvents>();
+                Err(ClientError::Api { status: StatusCode::GONE, error }) => {
+                    let removed = error.details::<RemovedEvents>();
                     after = skip_removed(app, removed.map_or(after, |removed| removed.oldest))?;
                 }
                 Err(error) => return Err(error.into()),
@@ -229,7 +229,7 @@ pub(crate) async fn open(client: &Client, path: &str) -> Result<Messages, Client
         return Ok(Messages::of(response));
     }
     let (status, bytes) = client.collect(response).await?;
-    Err(ClientError::Api { status, body: Box::new(ApiError::read(status, &bytes)) })
+    Err(ClientError::Api { status, error: Box::new(ApiError::read(status, &bytes)) })
 }
 
 /// An event on a line.
