@@ -128,7 +128,8 @@ impl PlaceUnderTest {
         servers.push(postgres);
         let mut client = client_of(&address)?;
         client.make_tables()?;
-        client.create_home(HOME, "bench", None, folder.path())?;
+        let new = NewHome { id: HOME, name: "bench", from: None, scratch: folder.path() };
+        client.create_home(&new, |_| Ok(()))?;
         client.restore(HOME, &file)?;
         let owner = Owner { id: "bench".into(), url: "http://localhost".into(), lease: LEASE };
         let Taking::Taken(home) = client.take("bench", &owner)? else {

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod audit_blocks;
 pub(crate) mod audit_cut;
 pub(crate) mod audit_search;
+pub(crate) mod home_file;
 pub(crate) mod idempotency;
 pub(crate) mod mcp_session;
 pub(crate) mod rights;

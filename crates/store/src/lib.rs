@@ -32,6 +32,7 @@ pub use call::audit_search::{
     AuditAround, AuditBody, AuditCall, AuditCallerFilter, AuditCount, AuditOutcomeFilter,
     AuditSearch, AuditSearchOrder, AuditSearchResult, AuditSpan, AuditTask, ToolFigures,
 };
+pub use call::home_file::{HomeFile, MAX_HOME_FILE_BYTES};
 pub use call::idempotency::{IdempotencyLookup, KeyedCall};
 pub use call::mcp_session::McpSession;
 pub use call::rights::RightsSnapshot;
@@ -46,8 +47,9 @@ pub use core::ledger::address::{AddressError, Credentials, LedgerAddress};
 pub use core::ledger::client::{LedgerClient, LedgerHome};
 pub use core::ledger::follow::Follower;
 pub use core::ledger::lease::{LeaseClock, LeaseKeeper, LeaseState};
-pub use core::ledger::owned::{EntryKind, GiveUp, NewEntry, OwnedHome, Owner, Taking};
-pub use core::ledger::snapshot::SnapshotInfo;
+pub use core::ledger::manage::{HomeCheck, LogTail};
+pub use core::ledger::owned::{AgentCounts, EntryKind, GiveUp, NewEntry, OwnedHome, Owner, Taking};
+pub use core::ledger::snapshot::{NewHome, SnapshotInfo};
 pub use core::migrate::{SCHEMA_VERSION, check_database, schema_version};
 pub use core::page::Page;
 pub use core::tool_use_counts::ToolUse;

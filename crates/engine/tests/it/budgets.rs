@@ -192,8 +192,8 @@ async fn a_child_that_never_says_what_it_used_is_charged_what_it_reserved() {
     ];
     let now = world.engine.now();
     let begin = move |tx: &mut Tx<'_>| {
-        tx.run_begin(silent, None, now)?;
-        tx.run_begin(thrifty, None, now)?;
+        tx.run_begin(silent, None, None, now)?;
+        tx.run_begin(thrifty, None, None, now)?;
         let used = Tokens { output: 7, ..Tokens::default() };
         tx.run_use(thrifty, used, Some(Usd::from_dollars(0.01)))?;
         Ok::<_, ToolError>(())

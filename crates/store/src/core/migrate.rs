@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0016_task_board.sql"),
     include_str!("../../migrations/0017_rights.sql"),
     include_str!("../../migrations/0018_pattern.sql"),
+    include_str!("../../migrations/0019_home_file.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

@@ -68,6 +68,8 @@ pub struct Run {
     pub parked_at: Option<Timestamp>,
     /// Prompt of its next attempt, if it differs
     pub next_prompt: Option<String>,
+    /// Machine that has the run folder of its present attempt, where a home has several
+    pub machine: Option<String>,
 }
 
 /// Read position in a run's output, with the reader's state at it.
@@ -137,7 +139,7 @@ pub struct RunReport {
 
 const COLUMNS: &str = "agent_id, prompt, summary, wish, resumed_from, model, conversation, segment, \
      position, notes, stop_outcome, stop_reason, started_at, deadline_at, ran_ms, result, cost_nanos, \
-     tokens_in, tokens_out, cache_read, cache_write, parked_at, next_prompt";
+     tokens_in, tokens_out, cache_read, cache_write, parked_at, next_prompt, machine";
 
 fn read(row: &Row<'_>) -> Result<Run, StoreError> {
     let mut cells = RowReader::of(row);
@@ -163,6 +165,7 @@ fn read(row: &Row<'_>) -> Result<Run, StoreError> {
         tokens: read_tokens(&mut cells)?,
         parked_at: cells.time_opt()?,
         next_prompt: cells.get()?,
+        machine: cells.get()?,
     })
 }
 
@@ -227,18 +230,24 @@ impl Tx<'_> {
         )
     }
 
-    /// Notes that an attempt begins: its output is read from the start.
+    /// Notes that an attempt begins, and on which machine: its output is read from the start.
     pub fn run_begin(
         &mut self,
         agent: AgentId,
         deadline: Option<Timestamp>,
+        machine: Option<&str>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.execute(
-            "UPDATE run SET started_at = COALESCE(started_at, $2), deadline_at = $3,
+            "UPDATE run SET started_at = COALESCE(started_at, $2), deadline_at = $3, machine = $4,
                 segment = 0, position = 0, notes = NULL, parked_at = NULL
              WHERE agent_id = $1",
-            params![agent.to_string(), now.as_millis(), deadline.map(Timestamp::as_millis)],
+            params![
+                agent.to_string(),
+                now.as_millis(),
+                deadline.map(Timestamp::as_millis),
+                machine
+            ],
         )?;
         Ok(())
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rusqlite::types::Value;
 use store::{
-    EntryKind, EventDraft, Follower, LedgerAddress, LedgerClient, NewEntry, OwnedHome, Owner,
-    Store, StoreError, Taking, Task,
+    AgentCounts, EntryKind, EventDraft, Follower, LedgerAddress, LedgerClient, NewEntry, NewHome,
+    OwnedHome, Owner, Store, StoreError, Taking, Task,
 };
 use tempfile::TempDir;
 use testkit::postgres::Postgres;
@@ -37,7 +37,7 @@ impl Ledger {
         };
         let mut client = ledger.client();
         client.make_tables().unwrap();
-        client.create_home(HOME, "shop", None, ledger.dir.path()).unwrap();
+        client.create_home(&new_home(HOME, "shop", None, ledger.dir.path()), |_| Ok(())).unwrap();
         ledger
     }
 
@@ -114,7 +114,23 @@ fn taken(taking: Taking) -> Option<OwnedHome> {
 }
 
 fn entry(body: &[u8]) -> NewEntry<'_> {
-    NewEntry { kind: EntryKind::Writes, body, audit: 0, head: HEAD, event: 0 }
+    NewEntry {
+        kind: EntryKind::Writes,
+        body,
+        audit: 0,
+        head: HEAD,
+        event: 0,
+        agents: AgentCounts::default(),
+    }
+}
+
+fn new_home<'a>(
+    id: &'a str,
+    name: &'a str,
+    from: Option<&'a Path>,
+    scratch: &'a Path,
+) -> NewHome<'a> {
+    NewHome { id, name, from, scratch }
 }
 
 /// Runs an operation of a store to its end.
@@ -360,20 +376,23 @@ fn a_home_is_made_from_a_file_with_everything_in_it() {
     wait(store.write(|tx| tx.audit_append(&row("task_list")))).unwrap();
     wait(store.close());
     let (mut client, scratch) = (ledger.client(), ledger.dir.path());
-    client.create_home("hm_2", "second", Some(&plain), scratch).unwrap();
+    let second = new_home("hm_2", "second", Some(&plain), scratch);
+    client.create_home(&second, |tx| tx.home_value_put("operator", "hash")).unwrap();
     let names: Vec<_> = client.homes().unwrap().into_iter().map(|home| home.name).collect();
     assert_eq!(names, ["second", "shop"]);
     let left = "INSERT INTO adjutant.snapshot_part SELECT 'hm_3', seq, part, 'x' FROM adjutant.snapshot_part WHERE home = 'hm_1'";
     ledger.postgres.sql(left).unwrap();
-    client.create_home("hm_3", "third", None, scratch).unwrap();
+    client.create_home(&new_home("hm_3", "third", None, scratch), |_| Ok(())).unwrap();
     client.restore("hm_3", &ledger.file("third")).unwrap();
-    let error = client.create_home("hm_4", "second", None, scratch).unwrap_err();
+    let again = new_home("hm_4", "second", None, scratch);
+    let error = client.create_home(&again, |_| Ok(())).unwrap_err();
     assert!(error.to_string().contains("`second`"), "{error}");
     let mut home = taken(client.take("second", &owner("a", LONG_LEASE)).unwrap()).unwrap();
     home.client().restore("hm_2", &ledger.file("b")).unwrap();
     let carried_on = Store::open_owned(&ledger.file("b"), &[], home).unwrap();
     assert_eq!(write(&carried_on, 2).unwrap().number, 2);
     assert!(carried_on.read(|tx| tx.audit_verify()).unwrap().broken.is_none());
+    assert_eq!(carried_on.read(|tx| tx.home_value("operator")).unwrap().as_deref(), Some("hash"));
     let error = ledger.client().take("shopp", &owner("a", LONG_LEASE)).unwrap_err();
     assert!(error.to_string().contains("`shopp`"), "{error}");
 }

@@ -8,6 +8,7 @@ use tokio_postgres::types::Type;
 use crate::core::error::StoreError;
 use crate::core::ledger::address::LedgerAddress;
 use crate::core::ledger::link::{Link, LinkError, Param, Reply, get};
+use crate::core::ledger::owned::AgentCounts;
 
 /// Version of the tables that this program makes and knows.
 const TABLES_VERSION: i32 = 1;
@@ -39,10 +40,13 @@ pub struct LedgerHome {
     pub lease_left: Duration,
     /// Number of its last commit
     pub seq: i64,
+    /// Agents that wait for a place, and those that have one
+    pub agents: AgentCounts,
 }
 
 const SELECT_HOME: &str = "SELECT id, name, epoch, owner, owner_url, seq,
-    GREATEST(0, EXTRACT(EPOCH FROM expires_at - clock_timestamp()) * 1000)::BIGINT FROM adjutant.home";
+    GREATEST(0, EXTRACT(EPOCH FROM expires_at - clock_timestamp()) * 1000)::BIGINT, queued, running
+    FROM adjutant.home";
 
 impl LedgerClient {
     /// A client that connects when it first has to.
@@ -144,5 +148,6 @@ fn read_home(row: &tokio_postgres::Row) -> Result<LedgerHome, StoreError> {
         owner_url: get(row, 4)?,
         seq: get(row, 5)?,
         lease_left: Duration::from_millis(left.unsigned_abs()),
+        agents: AgentCounts { queued: get(row, 7)?, running: get(row, 8)? },
     })
 }

@@ -6,7 +6,7 @@ use crate::core::chain::Chain;
 use crate::core::error::StoreError;
 use crate::core::ledger::determinism::refuse_unrepeatable;
 use crate::core::ledger::follow::move_position;
-use crate::core::ledger::owned::{EntryKind, FULL_ENTRY_BYTES, NewEntry, OwnedHome};
+use crate::core::ledger::owned::{AgentCounts, EntryKind, FULL_ENTRY_BYTES, NewEntry, OwnedHome};
 #[cfg(debug_assertions)]
 use crate::core::ledger::replica::ReplicaCheck;
 use crate::core::ledger::write_log::{Mark, WriteLog};
@@ -107,6 +107,7 @@ impl CommitLog {
             audit: chain.audit,
             head: &String::from_utf8_lossy(&chain.hash),
             event: chain.last_event(),
+            agents: agent_counts(connection)?,
         };
         match home.append(&entry).and_then(|seq| move_position(connection, seq)) {
             Ok(()) => Ok(()),
@@ -167,6 +168,16 @@ impl CommitLog {
             expect_equal(compared);
         }
     }
+}
+
+/// Counts the live agents of a state.
+pub(crate) fn agent_counts(connection: &Connection) -> Result<AgentCounts, StoreError> {
+    let count = "SELECT COALESCE(SUM(state = 'queued'), 0),
+            COALESCE(SUM(state IN ('starting', 'running')), 0)
+         FROM agent WHERE ended_at IS NULL";
+    let mut counting = connection.prepare_cached(count)?;
+    Ok(counting
+        .query_row([], |row| Ok(AgentCounts { queued: row.get(0)?, running: row.get(1)? }))?)
 }
 
 fn entry_of(notes: &WriteLog, chain: &Chain) -> Vec<u8> {

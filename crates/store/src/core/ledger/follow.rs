@@ -8,6 +8,7 @@ use tokio_postgres::types::Type;
 use crate::core::chain::Chain;
 use crate::core::error::StoreError;
 use crate::core::ledger::client::LedgerClient;
+use crate::core::ledger::commit_log::agent_counts;
 use crate::core::ledger::entry::LogEntry;
 use crate::core::ledger::link::{Param, get};
 use crate::core::ledger::owned::{EntryKind, NewEntry, OwnedHome};
@@ -61,8 +62,17 @@ impl Follower {
 
     /// Replays every entry that the file does not have yet, and says how many there were.
     pub fn catch_up(&mut self, ledger: &mut LedgerClient) -> Result<u64, StoreError> {
+        self.catch_up_to(ledger, i64::MAX)
+    }
+
+    /// The same, up to an entry.
+    pub(crate) fn catch_up_to(
+        &mut self,
+        ledger: &mut LedgerClient,
+        last: i64,
+    ) -> Result<u64, StoreError> {
         let mut replayed = 0;
-        loop {
+        while self.seq < last {
             let params: [Param<'_>; 4] = [
                 (&self.home, Type::TEXT),
                 (&self.seq, Type::INT8),
@@ -74,10 +84,29 @@ impl Follower {
                 return Ok(replayed);
             }
             for row in &reply.rows {
+                if self.seq == last {
+                    break;
+                }
                 self.apply(get(row, 0)?, get(row, 1)?, get(row, 2)?)?;
                 replayed += 1;
             }
         }
+        Ok(replayed)
+    }
+
+    /// Writes a copy of the file, for a snapshot, to one that must not exist yet.
+    pub fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
+        crate::core::guard::make_private(to);
+        self.file.execute("VACUUM INTO ?1", [to.to_string_lossy().as_ref()])?;
+        Ok(())
+    }
+
+    pub(crate) const fn file(&self) -> &Connection {
+        &self.file
+    }
+
+    pub(crate) fn into_file(self) -> Connection {
+        self.file
     }
 
     fn apply(&mut self, seq: i64, kind: i16, body: &[u8]) -> Result<(), StoreError> {
@@ -127,6 +156,7 @@ pub(crate) fn bring_up_to_date(
             audit: chain.audit,
             head: &String::from_utf8_lossy(&chain.hash),
             event: chain.last_event(),
+            agents: agent_counts(&transaction)?,
         })?;
         move_position(&transaction, seq)?;
         transaction.commit()?;
@@ -181,6 +211,11 @@ pub(crate) fn position(file: &Connection) -> Result<Option<(String, i64)>, Store
 pub(crate) fn move_position(file: &Connection, seq: i64) -> Result<(), StoreError> {
     file.prepare_cached("UPDATE log_position SET seq = ?1")?.execute([seq])?;
     Ok(())
+}
+
+/// Makes a file of a home one of a single machine again.
+pub(crate) fn remove_position(file: &Connection) -> Result<(), StoreError> {
+    Ok(file.execute_batch("DROP TABLE log_position")?)
 }
 
 /// Makes a file one of a home. Only such files have the table: it is no part of the state.

@@ -24,7 +24,7 @@ const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 const APPEND_ENTRY: &str = "WITH fence AS (
         UPDATE adjutant.home
-           SET seq = seq + 1, audit = $4, head = $5, event = $6,
+           SET seq = seq + 1, audit = $4, head = $5, event = $6, queued = $10, running = $11,
                expires_at = clock_timestamp() + $7 * INTERVAL '1 millisecond'
          WHERE id = $1 AND epoch = $2 AND seq = $3
      RETURNING seq)
@@ -76,6 +76,17 @@ pub struct NewEntry<'e> {
     pub head: &'e str,
     /// Number of the last event
     pub event: i64,
+    /// Agents that wait for a place and those that have one after it
+    pub agents: AgentCounts,
+}
+
+/// Agents of a home that wait for a place, and those that have one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AgentCounts {
+    /// In the queue
+    pub queued: i32,
+    /// Starting or running
+    pub running: i32,
 }
 
 /// A server that wants to own homes.
@@ -135,9 +146,7 @@ enum Fate {
 impl LedgerClient {
     /// Takes a home that nobody owns, or whose owner has let its lease run out.
     pub fn take(mut self, name: &str, owner: &Owner) -> Result<Taking, StoreError> {
-        let Some(home) = self.home(name)? else {
-            return Err(StoreError::Unfit { why: format!("it has no home `{name}`") });
-        };
+        let home = self.find_home(name)?;
         let mut claim = Claim {
             home: home.id,
             epoch: home.epoch,
@@ -255,6 +264,8 @@ impl OwnedHome {
                 (&lease, Type::FLOAT8),
                 (&entry.kind.code(), Type::INT2),
                 (&entry.body, Type::BYTEA),
+                (&entry.agents.queued, Type::INT4),
+                (&entry.agents.running, Type::INT4),
             ],
         )?;
         if let Some(notice) = reply.notice {

@@ -9,12 +9,14 @@ use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 use tokio_postgres::types::Type;
 
+use crate::core::chain::Chain;
 use crate::core::error::StoreError;
 use crate::core::guard::make_private;
 use crate::core::ledger::client::LedgerClient;
 use crate::core::ledger::follow::{position, set_position};
 use crate::core::ledger::link::{Param, get};
 use crate::core::migrate::migrate;
+use crate::core::tx::Tx;
 
 /// Size of a part.
 const PART_BYTES: usize = 1 << 20;
@@ -30,21 +32,41 @@ pub struct SnapshotInfo {
     pub bytes: i64,
 }
 
+/// A home to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct NewHome<'a> {
+    /// Id
+    pub id: &'a str,
+    /// Name
+    pub name: &'a str,
+    /// The database of a single machine that it is made from
+    pub from: Option<&'a Path>,
+    /// Folder for a copy that is removed again
+    pub scratch: &'a Path,
+}
+
 impl LedgerClient {
     /// Makes a home from a file: a snapshot before the first entry of its log.
     ///
-    /// The file is a database of Adjutant that nobody uses. Without one the home begins empty.
+    /// The file is a database of Adjutant that nobody uses. Without one the home begins empty. `prepare` writes what the
+    /// home has and a single machine does not.
     pub fn create_home(
         &mut self,
-        id: &str,
-        name: &str,
-        from: Option<&Path>,
-        scratch: &Path,
+        new: &NewHome<'_>,
+        prepare: impl FnOnce(&mut Tx<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        let NewHome { id, name, from, scratch } = *new;
         let params: [Param<'_>; 2] = [(&id, Type::TEXT), (&name, Type::TEXT)];
         let taken = "SELECT id FROM adjutant.home WHERE id = $1 OR name = $2";
         if !self.ask(taken, &params)?.rows.is_empty() {
-            let why = format!("it has a home `{name}` or {id} already");
+            let known = self.home(name)?.map_or_else(String::new, |home| {
+                let owner = home.owner_url.map_or_else(
+                    || ", owned by nobody now".to_owned(),
+                    |url| format!(", owned by {url}"),
+                );
+                format!(": epoch {}{owner}", home.epoch)
+            });
+            let why = format!("it has a home `{name}` already{known}");
             return Err(StoreError::Unfit { why });
         }
         // What an earlier try left that did not come to its end is not this home's.
@@ -62,7 +84,9 @@ impl LedgerClient {
         let file = Connection::open(&copy)?;
         migrate(&file)?;
         set_position(&file, id, 0)?;
-        let chain = crate::core::chain::Chain::load(&file)?;
+        let mut tx = Tx::new(&file, Chain::load(&file)?);
+        prepare(&mut tx)?;
+        let chain = Chain::load(&file)?;
         drop(file);
         self.upload(&copy)?;
         drop(removes);

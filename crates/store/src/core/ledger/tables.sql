@@ -17,7 +17,10 @@ CREATE TABLE IF NOT EXISTS adjutant.home (
     seq        BIGINT NOT NULL,
     audit      BIGINT NOT NULL,
     head       TEXT NOT NULL,
-    event      BIGINT NOT NULL
+    event      BIGINT NOT NULL,
+    -- Agents that wait for a place, and those that have one, for whoever adds machines.
+    queued     INT NOT NULL DEFAULT 0,
+    running    INT NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 CREATE TABLE IF NOT EXISTS adjutant.log (
     home  TEXT NOT NULL,
