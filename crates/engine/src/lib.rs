@@ -41,6 +41,12 @@ pub use call::{proof, toolsets};
 pub use core::error::{Code, ToolError};
 pub use core::follow::{EventReaction, NextRun};
 pub use core::handle::Core;
+pub use core::home_address::{HomeAddress, HomeAddressError};
+pub use core::home_admin::{
+    HomeAdmin, HomeAdminError, HomeDraft, HomeRow, HomeVerdict, member_database,
+};
+pub use core::home_files::HomeFiles;
+pub use core::home_member::{HomeMember, MemberOptions, Membership, OwnedRecord, snapshot_owned};
 pub use core::machine::OperatorAct;
 pub use core::options::{GithubSecrets, Options, SlackSecrets};
 pub use core::point::Point;
@@ -51,6 +57,7 @@ pub use core::record_file::{
 pub use core::redact::{redact, scrub};
 pub use core::scope::ListScope;
 pub use core::settings;
+pub use core::shared_home::{Ownership, SharedHome};
 pub use core::topics::Waits;
 pub use crew::enlist::{Enlisted, Recruit};
 pub use crew::probe::ProbeDepth;

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use host::git::Repo;
-use model::Timestamp;
+use model::{EventKinds, Timestamp};
 use store::{Store, WriterState};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::core::follow::{self, EventReaction};
+use crate::core::error::ToolError;
+use crate::core::follow::{self, EventReaction, NextRun};
 use crate::core::handed_on::HandedOn;
 use crate::core::heads::Heads;
 use crate::core::options::Options;
@@ -100,7 +101,16 @@ impl Core {
     /// Runs a reaction after each event of its kinds, and again after an error, until `shutdown`.
     pub async fn follow(&self, reaction: &mut impl EventReaction, shutdown: &CancellationToken) {
         let reloads = self.reloads.subscribe();
-        follow::follow(&self.store, Some(reloads), reaction, shutdown).await;
+        let mut reaction = WhileHeld { core: self, reaction };
+        follow::follow(&self.store, Some(reloads), &mut reaction, shutdown).await;
+    }
+
+    /// Waits until an effect on the outside may begin: at once, unless a home that several servers share has no
+    /// PostgreSQL at the moment.
+    pub(crate) async fn may_act(&self) {
+        if let Some(home) = &self.options.shared_home {
+            home.held().await;
+        }
     }
 
     /// A place between two steps of an effect on the outside, where tests let the server die or panic.
@@ -136,5 +146,30 @@ impl Core {
     /// Current wall-clock time.
     pub fn now(&self) -> Timestamp {
         self.options.clock.now()
+    }
+}
+
+/// A reaction that runs only while the home is this server's.
+struct WhileHeld<'a, R> {
+    core: &'a Core,
+    reaction: &'a mut R,
+}
+
+impl<R: EventReaction> EventReaction for WhileHeld<'_, R> {
+    fn name(&self) -> String {
+        self.reaction.name()
+    }
+
+    fn kinds(&self) -> EventKinds {
+        self.reaction.kinds()
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        self.core.may_act().await;
+        self.reaction.react().await
+    }
+
+    async fn rung(&mut self) {
+        self.reaction.rung().await;
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use host::clock::Clock;
 
 use crate::core::point::Point;
+use crate::core::shared_home::SharedHome;
 
 /// Options of an engine.
 #[derive(Debug, Clone)]
@@ -41,6 +42,8 @@ pub struct Options {
     pub slack: SlackSecrets,
     /// Time in one commit after which the writer counts as stalled
     pub writer_stall: Duration,
+    /// Ownership of the home, where several servers share it
+    pub shared_home: Option<SharedHome>,
     /// Where to die, so that a test can see that nothing is lost
     pub crash_at: Option<Point>,
     /// Where to panic, once, so that a test can see that what panicked is begun again
@@ -63,6 +66,11 @@ impl std::fmt::Debug for GithubSecrets {
 }
 
 impl Options {
+    /// The machine that has the run folders of this server, where a home has several.
+    pub(crate) fn machine(&self) -> Option<&str> {
+        self.shared_home.as_ref().map(SharedHome::machine)
+    }
+
     /// The usual choices for a project.
     pub fn new(project: PathBuf, operator_hash: String) -> Self {
         Self {
@@ -75,6 +83,7 @@ impl Options {
             secrets: PathBuf::new(),
             github: GithubSecrets::default(),
             slack: SlackSecrets::default(),
+            shared_home: None,
             crash_at: None,
             panic_at: None,
             writer_stall: Duration::from_secs(10),

@@ -36,6 +36,10 @@ impl Record {
         self.0.close().await;
     }
 
+    pub(crate) const fn store(&self) -> &Store {
+        &self.0
+    }
+
     pub(crate) fn into_store(self) -> Store {
         self.0
     }

@@ -69,6 +69,7 @@ pub(super) async fn run(
             Err(why) => return Ok(HookOutcome::To(Some(why), String::new())),
         };
         let path = folder.path().to_owned();
+        engine.may_act().await;
         let begun = engine
             .outside(move |engine| {
                 let folder = RunFolder::create(path, &spec).map_err(ToolError::internal)?;

@@ -263,13 +263,14 @@ impl CrewService {
             return Ok(());
         }
         let now = self.engine.now();
+        let machine = self.engine.options.machine().map(str::to_owned);
         let begun = self
             .engine
             .store
             .write(move |tx| {
                 let mut begun = Vec::new();
                 for turn in &turns {
-                    let agent = place::begin(tx, turn, now)?;
+                    let agent = place::begin(tx, turn, machine.as_deref(), now)?;
                     let run = tx.run_get(turn.agent)?;
                     if let (Some(agent), Some(run)) = (agent, run) {
                         begun.push((SupervisedRun { agent, run }, turn.grant.clone()));

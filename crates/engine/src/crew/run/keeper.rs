@@ -241,6 +241,7 @@ impl Keeper {
             let (engine, agent, run) = (engine.clone(), agent.clone(), run.clone());
             // Nobody closes it, so that there is always a turn.
             let _turn = STARTING.acquire().await;
+            engine.may_act().await;
             let now = engine.now();
             tokio::task::spawn_blocking(move || {
                 let launch = launch::launch(&engine, &agent, &run, &grant, now)?;

@@ -34,6 +34,7 @@ pub(crate) fn free_places(limit: u32, placed: &[AgentId], waits: impl Fn(AgentId
 pub(crate) fn begin(
     tx: &mut Tx<'_>,
     turn: &Turn,
+    machine: Option<&str>,
     now: Timestamp,
 ) -> Result<Option<Agent>, ToolError> {
     let mut agent = find_agent(tx, turn.agent)?;
@@ -45,7 +46,7 @@ pub(crate) fn begin(
     agent.attempt += u32::from(run.started_at.is_some());
     tx.agent_begin(agent.id, agent.attempt, &hash_token(&turn.grant.token), now)?;
     let deadline = deadline(tx, &agent, run.ran_ms, now)?;
-    tx.run_begin(agent.id, deadline, now)?;
+    tx.run_begin(agent.id, deadline, machine, now)?;
     // One whose wish cannot be read ends with that when it is started.
     if RunOptions::of(&run).is_ok_and(|wish| wish.claims == Claims::Task) {
         claim(tx, &agent, now)?;

@@ -3,11 +3,16 @@
 //! An agent that is queued or limited waits on. One that was to be started and never was goes back into
 //! the queue: the run's claim makes sure that it cannot start after all. Every other is handed to a
 //! keeper, which finds it running and follows it, finds it ended and finishes it, or finds it gone.
+//!
+//! In a home that several servers share, the folder of a run may be on the machine of a server that owned the home
+//! before. Nobody here can tell whether such an agent still runs, so it is lost and never started a second time.
 
 use host::run::RunStatus;
-use model::agent::{AgentEvent, AgentState};
+use model::agent::{AgentEvent, AgentState, Outcome};
 use model::{AgentId, Timestamp};
-use store::{Agent, Run, Tx};
+use store::{Agent, Run, StopRequest, Tx};
+
+use super::finish::{Ending, finish};
 
 use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
@@ -30,6 +35,8 @@ enum ReconciledAgent {
     NeverStarted,
     /// A keeper has to look after it
     Kept(Box<SupervisedRun>),
+    /// Its run folder is on a machine whose server no longer owns the home
+    Elsewhere(Box<Agent>, String),
 }
 
 /// Finds who is to be kept, and puts back into the queue who was never started.
@@ -41,6 +48,7 @@ pub(crate) async fn reconcile(engine: &Core) -> Result<Vec<SupervisedRun>, ToolE
             ReconciledAgent::Waiting => {}
             ReconciledAgent::NeverStarted => again.push(agent.id),
             ReconciledAgent::Kept(found) => kept.push(*found),
+            ReconciledAgent::Elsewhere(agent, machine) => lose(engine, *agent, &machine).await?,
         }
     }
     let now = engine.now();
@@ -58,6 +66,10 @@ pub(crate) async fn take_up(
 ) -> Result<Option<SupervisedRun>, ToolError> {
     match look(engine, id).await? {
         ReconciledAgent::Waiting => Ok(None),
+        ReconciledAgent::Elsewhere(agent, machine) => {
+            lose(engine, *agent, &machine).await?;
+            Ok(None)
+        }
         ReconciledAgent::Kept(found) => Ok(Some(*found)),
         ReconciledAgent::NeverStarted => {
             let now = engine.now();
@@ -81,6 +93,11 @@ async fn look(engine: &Core, id: AgentId) -> Result<ReconciledAgent, ToolError> 
     if run.as_ref().is_some_and(|run| run.parked_at.is_some()) {
         return Ok(ReconciledAgent::Waiting);
     }
+    let machine = run.as_ref().and_then(|run| run.machine.clone());
+    if machine.as_deref() != engine.options.machine() {
+        let machine = machine.unwrap_or_else(|| "the one that it was started on".to_owned());
+        return Ok(ReconciledAgent::Elsewhere(Box::new(agent), machine));
+    }
     let folder = folder_of(engine, &agent);
     let looked = engine.outside(move |_| {
         let standing = folder.standing().map_err(ToolError::internal)?;
@@ -100,6 +117,16 @@ async fn look(engine: &Core, id: AgentId) -> Result<ReconciledAgent, ToolError> 
         Some(run) => ReconciledAgent::Kept(Box::new(SupervisedRun { agent, run })),
         None => ReconciledAgent::Waiting,
     })
+}
+
+/// Ends an agent whose run folder is on another machine.
+async fn lose(engine: &Core, agent: Agent, machine: &str) -> Result<(), ToolError> {
+    let (settings, now) = (engine.settings(), engine.now());
+    let reason = format!("its machine {machine} no longer owns the home");
+    tracing::warn!(id = %agent.id, machine, "agent of another machine is lost");
+    let stop = StopRequest { outcome: Outcome::Lost, reason };
+    let ending = Ending::of(&stop);
+    engine.store.write(move |tx| finish(tx, &settings, &agent, &ending, now)).await
 }
 
 /// Puts an agent back into the queue. Its next attempt has a number and a folder of its own.

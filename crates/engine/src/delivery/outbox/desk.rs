@@ -202,6 +202,9 @@ async fn act(
     errand: &OutboxJob,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
+    if shutdown.run_until_cancelled(engine.may_act()).await.is_none() {
+        return Err(JobError::Leave);
+    }
     match errand.kind {
         OutboxJobKind::Review => super::review::run(engine, errand).await,
         OutboxJobKind::Feedback => super::feedback::run(engine, errand, shutdown).await,

@@ -61,6 +61,7 @@ async fn turn(engine: &Notifications, nameless: &AtomicBool) -> Result<NextRun, 
     loop {
         let due = engine.store.read(|tx| tx.slack_out_due(engine.now()))?;
         let Some(out) = due else { break };
+        engine.may_act().await;
         let done = one(engine, &slack, &out, nameless).await?;
         let quiet = matches!(done, Err(SlackError::RateLimited { .. }));
         note(engine, out, done).await?;

@@ -121,6 +121,7 @@ async fn attempt(
         });
     };
     let content = Content::of(&event, &engine.project_name());
+    engine.may_act().await;
     let (reply, tried) = post(engine, hook, delivery.id, &content).await;
     Ok(Outcome { verdict: webhook::judge(reply, delivery.attempts + 1, hook.attempts), tried })
 }

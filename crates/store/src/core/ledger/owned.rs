@@ -119,6 +119,11 @@ impl GiveUp {
         self.0.store(true, Ordering::Release);
     }
 
+    /// True once it was ended.
+    pub fn is_given_up(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
     /// Refuses to wait any longer once it was ended.
     pub(crate) fn check(&self, why: &str) -> Result<(), StoreError> {
         if self.0.load(Ordering::Acquire) {
@@ -212,6 +217,11 @@ impl OwnedHome {
     /// Ends the waiting of [`OwnedHome::append`] when this process ends.
     pub fn give_up(&self) -> GiveUp {
         self.give_up.clone()
+    }
+
+    /// Lets this handle end the waiting of [`OwnedHome::append`].
+    pub fn wait_with(&mut self, give_up: GiveUp) {
+        self.give_up = give_up;
     }
 
     /// The connection, for reading the log.
