@@ -13,6 +13,7 @@ mod sections;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use engine::HomeAddressError;
 use engine::settings::{CheckSettings, Limits, Role, Settings, Template};
 use model::Policy;
 use serde::{Deserialize, Serialize};
@@ -21,10 +22,11 @@ pub(crate) use permissions::PolicyError;
 #[cfg(test)]
 pub(crate) use sections::Check as CheckCommand;
 use sections::{
-    Agents, Budgets, Categories, Check, Context, ContextFile, Github, LimitsConfig, Looping, Mcp,
+    Agents, Budgets, Categories, Check, Cluster, Context, ContextFile, Github, LimitsConfig, Looping, Mcp,
     Models, Office, Part, Plan, Prices, Retention, Review, Routing, Server, Slack, Worktrees,
 };
-pub(crate) use sections::{CapConfig, Kind, Pattern, Webhook};
+pub(crate) use sections::cluster::{address, name_problem};
+pub(crate) use sections::{CapConfig, Kind, Pattern, SharedConfig, Webhook};
 
 use crate::environment::Environment;
 use crate::home::Home;
@@ -37,9 +39,11 @@ use crate::yaml::{self, Problem};
 pub(crate) struct Config {
     /// Where the server listens, and how long it stays
     pub(crate) server: Server,
-    /// The database, a path relative to the state folder
+    /// The database, a path relative to the state folder, or the PostgreSQL that keeps the home
     #[serde(deserialize_with = "sections::database")]
     pub(crate) database: String,
+    /// A home in PostgreSQL that several servers share
+    pub(crate) cluster: Cluster,
     /// Model aliases
     pub(crate) models: Models,
     /// Settings of each kind of agent
@@ -92,6 +96,7 @@ impl Default for Config {
         Self {
             server: Server::default(),
             database: "state.db".to_owned(),
+            cluster: Cluster::default(),
             models: Models::default(),
             agents: Agents::default(),
             categories: Categories::default(),
@@ -277,9 +282,21 @@ impl Config {
         home.worktrees(self.worktrees.path.as_deref(), env)
     }
 
-    /// Where the database is.
+    /// Where the database is. A server of a home in PostgreSQL has its own file with the same state.
     pub(crate) fn database_path(&self, home: &Home) -> PathBuf {
+        if engine::HomeAddress::is_meant_by(&self.database) {
+            return engine::member_database(home.state_dir());
+        }
         home.database(&self.database)
+    }
+
+    /// The home in PostgreSQL that this configuration names, if it names one.
+    pub(crate) fn shared(
+        &self,
+        home: &Home,
+        env: &Environment,
+    ) -> Result<Option<SharedConfig>, HomeAddressError> {
+        self.cluster.shared(&self.database, &home.root, env)
     }
 
     /// The variable that decides a key, or a part of it, whatever the file says.

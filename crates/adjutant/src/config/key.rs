@@ -5,9 +5,10 @@ use serde_json::Value;
 use super::{Config, edit};
 
 /// Keys that are read only at the start.
-const AT_START: [&str; 6] = [
+const AT_START: [&str; 7] = [
     "server",
     "database",
+    "cluster",
     "mirror",
     "mcp.progressInterval",
     "github.tokenVariable",

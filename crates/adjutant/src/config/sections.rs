@@ -2,6 +2,7 @@
 
 mod agents;
 mod categories;
+pub(crate) mod cluster;
 mod loops;
 mod plan;
 mod retention;
@@ -13,12 +14,14 @@ mod worktrees;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
+use engine::HomeAddress;
 use engine::settings::{Budget, ChildReserve, Limits, Price};
 use model::money::Usd;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use agents::{Agents, Kind, shared_environment};
+pub(crate) use cluster::{Cluster, SharedConfig};
 pub(crate) use categories::{Categories, CategoryConfig, Pattern};
 pub(crate) use loops::Looping;
 pub(crate) use plan::Plan;
@@ -61,14 +64,16 @@ impl Default for Server {
     }
 }
 
-/// A database that this version can open.
+/// A file, or the address of a PostgreSQL that keeps the home.
 pub(super) fn database<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     if text.trim().is_empty() {
-        return Err(D::Error::custom("must name a file, as `state.db`"));
+        return Err(D::Error::custom("must name a file, as `state.db`, or a PostgreSQL"));
     }
-    if text.contains("://") {
-        return Err(D::Error::custom("must be a path: this version keeps its record in SQLite"));
+    if HomeAddress::is_meant_by(&text)
+        && let Err(error) = HomeAddress::parse(&text)
+    {
+        return Err(D::Error::custom(error));
     }
     Ok(text)
 }
