@@ -19,6 +19,17 @@ impl Count {
     pub(crate) fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// Waits until there is none, and no longer than that.
+    pub(crate) async fn wait_until_none(&self, limit: Duration) {
+        let none = async {
+            while self.get() > 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        // What is still there after that is cut off.
+        drop(tokio::time::timeout(limit, none).await);
+    }
 }
 
 /// Counts as long as it lives.

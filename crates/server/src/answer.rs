@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use engine::{Code, ToolError};
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{StatusCode, request::Parts};
-use http_body_util::LengthLimitError;
+use http_body_util::{BodyExt as _, LengthLimitError};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use wire::error::ErrorBody;
@@ -75,8 +75,9 @@ pub(crate) fn add_headers(response: &mut Response, code: Code) {
             let challenge = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
-        // The bucket fills evenly: a second is enough for the next call.
-        Code::RateLimited => {
+        // The bucket fills evenly: a second is enough for the next call. So it is, as a rule, for another server
+        // to own the home.
+        Code::RateLimited | Code::NoOwner => {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         _ => {}
@@ -93,6 +94,26 @@ pub(crate) fn json_response(status: StatusCode, text: String) -> Response {
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, JSON);
     response
+}
+
+/// True for an answer that is a stream of events.
+pub(crate) fn is_stream<B>(answer: &http::Response<B>) -> bool {
+    let kind = answer.headers().get(CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// Keeps something as long as the answer lasts, where that is a stream; otherwise it goes at once.
+pub(crate) fn hold_while_streaming<G: Send + 'static>(held: G, answer: Response) -> Response {
+    if !is_stream(&answer) {
+        return answer;
+    }
+    answer.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            // The frame passes; what is held goes when the body goes.
+            let _ = &held;
+            frame
+        }))
+    })
 }
 
 /// Reads a body that is not too long.

@@ -164,6 +164,7 @@ fn acts() -> Router<Arc<Shared>> {
         .route("/api/webhooks/{name}/retry", post(webhooks::retry_all))
         .route("/api/webhooks/{name}/test", post(webhooks::test))
         .route("/api/webhooks/{name}/enable", post(webhooks::enable))
+        .route("/api/home/files", get(settings::home_files).post(settings::push_home_files))
         .route("/api/settings/check", post(settings::check))
         .route("/api/settings/save", post(settings::save))
         .route("/api/clean", post(clean::clean))

@@ -9,15 +9,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use engine::{Admission, Code, Principal, Tab, ToolError};
 use futures_util::StreamExt as _;
-use http::header::{
-    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, SEC_WEBSOCKET_PROTOCOL,
-};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderMap, SEC_WEBSOCKET_PROTOCOL};
 use http::{Method, StatusCode};
-use http_body_util::BodyExt as _;
 use model::Timestamp;
 use tokio::time::timeout;
 
-use crate::answer::{Answer, BODY_LIMIT, Refusal};
+use crate::answer::{Answer, BODY_LIMIT, Refusal, hold_while_streaming, is_stream};
 use crate::connections::LetIn;
 use crate::page;
 use crate::proof;
@@ -25,6 +22,8 @@ use crate::shared::Shared;
 
 /// Routes without a token, beside the page's own files: health,
 pub(crate) const HEALTH: &str = "/healthz";
+/// readiness,
+pub(crate) const READY: &str = "/readyz";
 /// GitHub's signed webhook,
 pub(crate) const GITHUB: &str = "/api/github/webhook";
 /// and a link's code, which a tab exchanges for a token.
@@ -63,28 +62,14 @@ pub(crate) async fn gate(
 }
 
 /// Exempts a connection from the limit as long as the answer on it is a stream or a WebSocket.
-fn hold(let_in: Option<LetIn>, answer: Response) -> Response {
+pub(crate) fn hold(let_in: Option<LetIn>, answer: Response) -> Response {
     let Some(let_in) = let_in else { return answer };
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
         // What happens on it now is no HTTP, and the connection never comes back to it.
         let_in.forever();
         return answer;
     }
-    if !is_stream(&answer) {
-        return answer;
-    }
-    answer.map(|body| {
-        Body::new(body.map_frame(move |frame| {
-            // The frame passes; what is held goes when the body goes.
-            let _ = &let_in;
-            frame
-        }))
-    })
-}
-
-fn is_stream(answer: &Response) -> bool {
-    let kind = answer.headers().get(CONTENT_TYPE);
-    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+    hold_while_streaming(let_in, answer)
 }
 
 /// Ends a stream with the token of the tab that hears it.
@@ -104,25 +89,17 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Admission>> {
     if let Some(problem) = shared.guard.refuse(request.uri(), request.headers()) {
         return Err(ToolError::denied(problem).into());
     }
-    let path = request.uri().path();
-    if path == HEALTH || path == proof::PROOF || page::wanted_by(request) {
+    if takes_open_body(request) && is_too_long(request.headers()) {
+        return Err(Refusal::too_long());
+    }
+    if is_open(request) {
         return Ok(None);
     }
-    if path == GITHUB || (path == LOGIN && request.method() == Method::POST) {
-        return if is_too_long(request.headers()) { Err(Refusal::too_long()) } else { Ok(None) };
-    }
-    let token = match path {
-        WS => socket_token(request.headers()),
-        _ => bearer(request.headers()),
-    };
-    let admission = match token {
+    let admission = match token_of(request) {
         Some(token) => shared.app.engine.admit(token)?,
         None => None,
     };
-    let admission = admission.ok_or_else(|| {
-        ToolError::new(Code::Unauthenticated, "a valid token is needed")
-            .hint("send `Authorization: Bearer <token>`; `adjutant token` prints the operator's")
-    })?;
+    let admission = admission.ok_or_else(unauthenticated)?;
     // Whoever may come in is told before sending all of it; the rest is counted as it comes.
     if is_too_long(request.headers()) {
         return Err(Refusal::too_long());
@@ -133,6 +110,28 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Admission>> {
     Ok(Some(admission))
 }
 
+/// True for a route without a token.
+pub(crate) fn is_open(request: &Request) -> bool {
+    let path = request.uri().path();
+    path == HEALTH
+        || path == READY
+        || path == proof::PROOF
+        || page::wanted_by(request)
+        || takes_open_body(request)
+}
+
+/// True for a route without a token that reads a body.
+fn takes_open_body(request: &Request) -> bool {
+    let path = request.uri().path();
+    path == GITHUB || (path == LOGIN && request.method() == Method::POST)
+}
+
+/// Refuses a request without a valid token.
+pub(crate) fn unauthenticated() -> ToolError {
+    ToolError::new(Code::Unauthenticated, "a valid token is needed")
+        .hint("send `Authorization: Bearer <token>`; `adjutant token` prints the operator's")
+}
+
 /// True for a read-only request. The rights of viewers are decided here, before any handler runs.
 fn is_look(request: &Request) -> bool {
     let path = request.uri().path();
@@ -141,11 +140,19 @@ fn is_look(request: &Request) -> bool {
 }
 
 /// True if the announced body is too long.
-fn is_too_long(headers: &HeaderMap) -> bool {
+pub(crate) fn is_too_long(headers: &HeaderMap) -> bool {
     let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     announced
         .and_then(|length| length.parse().ok())
         .is_some_and(|length: usize| length > BODY_LIMIT)
+}
+
+/// The token that a request carries, where its route reads one.
+pub(crate) fn token_of(request: &Request) -> Option<&str> {
+    match request.uri().path() {
+        WS => socket_token(request.headers()),
+        _ => bearer(request.headers()),
+    }
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -41,6 +41,9 @@ const OVERFLOW_LINGER: Duration = Duration::from_secs(2);
 /// Delay before connections are accepted again after the system refused one, for want of descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(500);
 
+/// Time for open connections to close once the server ends.
+pub(crate) const LAST_CONNECTIONS: Duration = Duration::from_secs(5);
+
 /// Bounds on connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
@@ -205,6 +208,21 @@ pub(crate) async fn serve(
     drop(listener);
     open.close();
     open.wait().await;
+}
+
+/// Waits until all connections have ended, and no longer than [`LAST_CONNECTIONS`] after the shutdown.
+pub(crate) async fn until_shutdown(
+    serving: impl Future<Output = ()>,
+    shutdown: &CancellationToken,
+) {
+    let late = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(LAST_CONNECTIONS).await;
+    };
+    tokio::select! {
+        () = serving => {}
+        () = late => {}
+    }
 }
 
 /// One that went away before it was accepted concerns nobody; where the system has no more descriptors,

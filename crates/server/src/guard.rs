@@ -37,7 +37,8 @@ impl Guard {
     }
 
     fn allows(&self, host: &str) -> bool {
-        ["localhost", "127.0.0.1", "::1"].iter().any(|own| host.eq_ignore_ascii_case(own))
+        let own = host_of(&self.own).filter(|own| !own.is_empty()).into_iter();
+        own.chain(["localhost", "127.0.0.1", "::1"]).any(|own| host.eq_ignore_ascii_case(own))
             || self.hosts.iter().any(|own| host.eq_ignore_ascii_case(own.trim_matches(['[', ']'])))
     }
 
@@ -132,6 +133,24 @@ mod tests {
             "file://localhost:3001",
         ] {
             assert!(!check("localhost:3001", Some(origin)), "{origin}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_the_servers_own_address_may_be_asked_for() {
+        for (url, host) in [
+            ("http://one.example:3001", "one.example:3001"),
+            ("https://one.example/", "ONE.example"),
+            ("http://[fd00::1]:3001", "[fd00::1]:3001"),
+        ] {
+            let guard = Guard::new(&[], url);
+            let refuse = |host: &str| {
+                let mut headers = HeaderMap::new();
+                headers.insert(HOST, host.parse().unwrap());
+                guard.refuse(&Uri::from_static("/mcp"), &headers)
+            };
+            assert_eq!(refuse(host), None, "{url}");
+            assert!(refuse("two.example:3001").is_some(), "{url}");
         }
     }
 

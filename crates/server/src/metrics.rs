@@ -18,6 +18,9 @@ use crate::answer::Answer;
 use crate::registry::Entry;
 use crate::shared::Shared;
 
+/// Type of Prometheus text.
+pub(crate) const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
 /// The upper bounds of the histogram of durations, in microseconds.
 const BOUNDS: [u64; 10] =
     [250, 500, 1_000, 2_500, 5_000, 10_000, 50_000, 250_000, 1_000_000, 10_000_000];
@@ -182,7 +185,7 @@ pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> Answer<Respons
     if let Some(bytes) = memory() {
         gauge(&mut text, "process_resident_memory_bytes", "Memory held.", bytes);
     }
-    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
+    Ok(([(CONTENT_TYPE, METRICS_TYPE)], text).into_response())
 }
 
 #[cfg(test)]

@@ -121,7 +121,10 @@ pub(crate) fn wanted_by(request: &Request) -> bool {
 /// True for a path that the page itself routes.
 fn is_route(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    !matches!(first, "api" | "mcp") && path != auth::METRICS && !path.starts_with(auth::HEALTH)
+    !matches!(first, "api" | "mcp")
+        && path != auth::METRICS
+        && path != auth::READY
+        && !path.starts_with(auth::HEALTH)
 }
 
 fn takes_html(headers: &HeaderMap) -> bool {

@@ -19,9 +19,9 @@ pub(crate) const PROOF: &str = "/healthz/proof";
 #[serde(default)]
 pub(crate) struct ProofQuery {
     /// The first hex digits of the token's hash
-    key: String,
+    pub(crate) key: String,
     /// Nonce made up by the caller for this request
-    nonce: String,
+    pub(crate) nonce: String,
 }
 
 pub(crate) async fn prove(

@@ -5,21 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
+use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router, middleware};
+use axum::{Extension, Json, Router, middleware};
 use engine::ToolError;
 use engine::toolsets::TOOLSETS;
 use http::StatusCode;
 use rmcp::ServerHandler;
-use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wire::server::{HealthStatus, ServerHealth, ServerRole};
 
 use crate::activity::Count;
-use crate::answer::Refusal;
+use crate::answer::{Refusal, hold_while_streaming};
 use crate::api::events::tail::Tail;
 use crate::app::App;
 use crate::connections::{self, ConnectionLimits};
@@ -34,9 +35,7 @@ use crate::shared::Shared;
 use crate::{api, auth, execute, metrics, page, proof};
 
 /// Time for waiting calls to notice that the server ends.
-const LAST_ANSWERS: Duration = Duration::from_secs(2);
-/// Time for open connections to close once the server ends.
-const LAST_CONNECTIONS: Duration = Duration::from_secs(5);
+pub(crate) const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// A server that is not listening yet.
 #[derive(Debug)]
@@ -74,6 +73,7 @@ impl Server {
         });
         let mut router = Router::new()
             .route(auth::HEALTH, get(health))
+            .route(auth::READY, get(health))
             .route(proof::PROOF, get(proof::prove))
             .route(auth::METRICS, get(metrics::metrics))
             .route("/mcp/execute", post(execute::execute))
@@ -118,50 +118,90 @@ impl Server {
             .with_state(shared)
     }
 
+    /// The router, and what ends it, for whoever listens in another way: see [`Gateway`](crate::Gateway).
+    pub fn into_parts(self) -> (Router, Drain) {
+        let (shared, requests) = (Arc::clone(&self.shared), TaskTracker::new());
+        let counted = middleware::from_fn_with_state(requests.clone(), count_request);
+        // Made ready once, as every request has a copy of it.
+        let router = self.into_router().layer(counted).with_state(());
+        (router, Drain { shared, requests })
+    }
+
     /// Serves until the application is told to shut down and everybody has been answered.
     pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let shutdown = shared.app.shutdown.clone();
         let limits = self.limits;
         let serving = connections::serve(listener, self.into_router(), limits, shutdown.clone());
-        tokio::select! {
-            () = serving => {}
-            () = async {
-                shutdown.cancelled().await;
-                tokio::time::sleep(LAST_CONNECTIONS).await;
-            } => {}
-        }
-        shutdown.cancel();
-        shared.tasks.close();
-        if timeout(LAST_CONNECTIONS, shared.tasks.wait()).await.is_err() {
-            tracing::warn!("calls were still running when the server stopped");
-        }
+        connections::until_shutdown(serving, &shutdown).await;
+        end_tasks(&shared).await;
         Ok(())
+    }
+}
+
+/// Ends a server whose router somebody else serves.
+#[derive(Debug)]
+#[must_use = "the server goes on until it is drained"]
+pub struct Drain {
+    shared: Arc<Shared>,
+    /// Requests and streams on the router
+    requests: TaskTracker,
+}
+
+impl Drain {
+    /// Tells the application to shut down, and waits until everybody has been answered.
+    ///
+    /// What waits is answered, then the streams end. Whoever still comes to the router is answered as long as it
+    /// lasts, so its place is to be taken before.
+    pub async fn finish(self) {
+        let Self { shared, requests } = self;
+        shared.app.shutdown.cancel();
+        requests.close();
+        if timeout(connections::LAST_CONNECTIONS, requests.wait()).await.is_err() {
+            tracing::warn!("requests were still open when the server stopped");
+        }
+        end_tasks(&shared).await;
+    }
+}
+
+/// Has a drain wait for the request, and for its answer where that is a stream.
+async fn count_request(
+    State(requests): State<TaskTracker>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let open = requests.token();
+    hold_while_streaming(open, next.run(request).await)
+}
+
+/// Waits for what still runs beside the requests.
+async fn end_tasks(shared: &Shared) {
+    shared.app.shutdown.cancel();
+    shared.tasks.close();
+    if timeout(connections::LAST_CONNECTIONS, shared.tasks.wait()).await.is_err() {
+        tracing::warn!("calls were still running when the server stopped");
     }
 }
 
 /// Lets what waits be answered, and then ends the streams.
 async fn end_streams(shared: Arc<Shared>) {
     shared.app.shutdown.cancelled().await;
-    let quiet = async {
-        while shared.answers.get() > 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    // Whoever still runs after that is cut off.
-    drop(timeout(LAST_ANSWERS, quiet).await);
+    shared.answers.wait_until_none(LAST_ANSWERS).await;
     shared.streams.cancel();
 }
 
-async fn health(State(shared): State<Arc<Shared>>) -> (StatusCode, Json<Value>) {
-    let version = &shared.app.version;
-    match shared.app.engine.unhealthy() {
-        None => (StatusCode::OK, Json(json!({ "status": "ok", "version": version }))),
-        Some(reason) => {
-            let body = json!({ "status": "unhealthy", "reason": reason, "version": version });
-            (StatusCode::SERVICE_UNAVAILABLE, Json(body))
-        }
-    }
+/// `GET /healthz` and `GET /readyz`: a server that is healthy is ready.
+async fn health(
+    State(shared): State<Arc<Shared>>,
+    role: Option<Extension<ServerRole>>,
+) -> (StatusCode, Json<ServerHealth>) {
+    let (status, code, reason) = match shared.app.engine.unhealthy() {
+        None => (HealthStatus::Ok, StatusCode::OK, None),
+        Some(reason) => (HealthStatus::Unhealthy, StatusCode::SERVICE_UNAVAILABLE, Some(reason)),
+    };
+    let role = role.map(|Extension(role)| role);
+    let version = shared.app.version.clone();
+    (code, Json(ServerHealth { status, reason, role, version }))
 }
 
 async fn nothing_there(request: Request) -> Response {
@@ -176,7 +216,8 @@ async fn nothing_there(request: Request) -> Response {
     Refusal::from(error).into_response()
 }
 
-async fn wrong_method(request: Request) -> Response {
+/// Refuses a method that the path does not take.
+pub(crate) async fn wrong_method(request: Request) -> Response {
     let (method, path) = (request.method(), request.uri().path());
     let error = ToolError::invalid(format!("`{path}` does not take {method}"));
     Refusal::with(StatusCode::METHOD_NOT_ALLOWED, error).into_response()

@@ -34,6 +34,46 @@ pub struct ServerStatus {
     pub operator: bool,
 }
 
+/// Answer of `/healthz` and `/readyz`, which need no token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerHealth {
+    /// State of the server
+    pub status: HealthStatus,
+    /// Why it is not `ok`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What the server is to a home that several servers share
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<ServerRole>,
+    /// Its version
+    pub version: String,
+}
+
+/// State of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum HealthStatus {
+    /// Healthy; for `/readyz`: it can answer requests
+    Ok,
+    /// It runs and cannot answer requests
+    Unready,
+    /// It should be restarted
+    Unhealthy,
+}
+
+/// What a server is to a home that several servers share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ServerRole {
+    /// It owns the home and answers requests
+    Owner,
+    /// Another server owns the home; requests are forwarded to it
+    Follower,
+    /// It does not know an owner, or may not answer
+    Waiting,
+}
+
 /// Numbers of rows on record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

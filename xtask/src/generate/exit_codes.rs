@@ -20,7 +20,12 @@ const EXITS: [(u8, &str, &str); 10] = [
         "conflict",
         "It does not fit with what is there: it has ended already, somebody else has it",
     ),
-    (6, "no server", "No server runs and none was to be started, or it could not be started"),
+    (
+        6,
+        "no server",
+        "No server runs and none was to be started, or it could not be started; or no server owns the home at the \
+         moment",
+    ),
     (
         70,
         "a bug",

@@ -48,24 +48,44 @@ fn sign(key: &str, parts: &[&str]) -> String {
 impl Calls {
     /// Proves that this server knows the token whose hash begins with `key`.
     pub fn prove(&self, key: &str, nonce: &str, url: &str) -> Result<String, ToolError> {
-        let is_hex = |text: &str, digits: usize| {
-            text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        if !is_hex(key, KEY_DIGITS) || !is_hex(nonce, NONCE_DIGITS) {
-            return Err(ToolError::invalid(format!(
-                "`key` must be {KEY_DIGITS} and `nonce` {NONCE_DIGITS} lowercase hex digits"
-            )));
-        }
-        let operator = &self.options.operator_hash;
-        if key_of(operator) == key {
-            return Ok(proof(operator, nonce, url));
-        }
-        let known = self.store.read(|tx| tx.agent_token_hash(key))?;
-        Ok(match known {
-            Some(hash) => proof(&hash, nonce, url),
-            None => sign(operator, &[DOMAIN_UNKNOWN, key, url, nonce]),
+        prove_with(&self.options.operator_hash, key, nonce, url, || {
+            Ok(self.store.read(|tx| tx.agent_token_hash(key))?)
         })
     }
+}
+
+/// Proves that a server that does not own its home knows the operator's token.
+pub fn prove_operator(
+    operator_hash: &str,
+    key: &str,
+    nonce: &str,
+    url: &str,
+) -> Result<String, ToolError> {
+    prove_with(operator_hash, key, nonce, url, || Ok(None))
+}
+
+fn prove_with(
+    operator: &str,
+    key: &str,
+    nonce: &str,
+    url: &str,
+    of_agent: impl FnOnce() -> Result<Option<String>, ToolError>,
+) -> Result<String, ToolError> {
+    let is_hex = |text: &str, digits: usize| {
+        text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    if !is_hex(key, KEY_DIGITS) || !is_hex(nonce, NONCE_DIGITS) {
+        return Err(ToolError::invalid(format!(
+            "`key` must be {KEY_DIGITS} and `nonce` {NONCE_DIGITS} lowercase hex digits"
+        )));
+    }
+    if key_of(operator) == key {
+        return Ok(proof(operator, nonce, url));
+    }
+    Ok(match of_agent()? {
+        Some(hash) => proof(&hash, nonce, url),
+        None => sign(operator, &[DOMAIN_UNKNOWN, key, url, nonce]),
+    })
 }
 
 #[cfg(test)]

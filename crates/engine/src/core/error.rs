@@ -30,12 +30,13 @@ pub enum Code {
     RateLimited,
     TransientError,
     ExternalError,
+    NoOwner,
     InternalError,
 }
 
 impl Code {
     /// Every code, with its name, exit status and HTTP status.
-    pub const ALL: [(Self, &'static str, u8, u16); 16] = [
+    pub const ALL: [(Self, &'static str, u8, u16); 17] = [
         (Self::InvalidInput, "INVALID_INPUT", 2, 422),
         (Self::Unauthenticated, "UNAUTHENTICATED", 3, 401),
         (Self::PermissionDenied, "PERMISSION_DENIED", 3, 403),
@@ -51,6 +52,7 @@ impl Code {
         (Self::RateLimited, "RATE_LIMITED", 1, 429),
         (Self::TransientError, "TRANSIENT_ERROR", 1, 503),
         (Self::ExternalError, "EXTERNAL_ERROR", 1, 503),
+        (Self::NoOwner, "NO_OWNER", 6, 503),
         (Self::InternalError, "INTERNAL_ERROR", 70, 500),
     ];
 

@@ -180,6 +180,8 @@ fn page() -> Vec<Operation> {
 
 fn settings() -> Vec<Operation> {
     vec![
+        Operation::get("settings", "/api/home/files", "List the files of a home that several servers share").answers::<wire::settings::HomeFilesView>().fails::<ErrorBody>("409", "The home is on one machine, and its files are in its folder"),
+        Operation::post("settings", "/api/home/files", "Replace the files of a home that several servers share").about("All of them at once. They are checked, written, and in force when the answer comes.").body::<wire::settings::HomeFilesView>().answers::<wire::settings::PushedFiles>().fails::<ErrorBody>("409", "The home is on one machine, and its files are in its folder"),
         Operation::get("settings", "/api/settings", "Show the settings").answers::<wire::settings::SettingsView>(),
         Operation::post("settings", "/api/settings/check", "Check a change of the settings").about("Writes nothing. The answer has the problems with their lines, and the changes to the file.").body::<wire::settings::SettingsChangeRequest>().answers::<wire::settings::CheckedChange>(),
         Operation::post("settings", "/api/settings/save", "Change the settings").about("Writes the file atomically and reads everything again. A file that was changed meanwhile is not written.").body::<wire::settings::SaveSettingsRequest>().answers::<wire::settings::SavedSettings>().fails::<ErrorBody>("409", "The file was changed meanwhile"),

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use wire::server::ReloadReport;
 use wire::settings::{
-    CategoryReach, CategoryView, CheckedChange, EffectiveRole, FilesView, RoleCaps, RoleSandbox,
-    RoleView, RoleWorktree, SaveSettingsRequest, SavedSettings, SettingsChangeRequest,
-    SettingsView, ToolView, ToolsetView,
+    CategoryReach, CategoryView, CheckedChange, EffectiveRole, FilesView, HomeFilesView,
+    PushedFiles, RoleCaps, RoleSandbox, RoleView, RoleWorktree, SaveSettingsRequest, SavedSettings,
+    SettingsChangeRequest, SettingsView, ToolView, ToolsetView,
 };
 
 use crate::answer::{Answer, Input};
@@ -199,6 +199,29 @@ async fn record(
     let output = json!({ "diff": engine::redact(saved.diff.clone()), "hash": saved.hash });
     let act = OperatorAct { tool: "operator__settings_save", input, output };
     shared.app.engine.record_act(act, reload_event(reloaded)).await
+}
+
+pub(crate) async fn home_files(State(shared): State<Arc<Shared>>) -> Answer<Json<HomeFilesView>> {
+    Ok(Json(with_files(&shared, |files| files.home_files()).await?))
+}
+
+pub(crate) async fn push_home_files(
+    State(shared): State<Arc<Shared>>,
+    Input(pushed): Input<HomeFilesView>,
+) -> Answer<Json<PushedFiles>> {
+    let reload = Arc::clone(&shared.app.reload);
+    let (changed, reloaded) = with_files(&shared, move |files| {
+        let changed = files.replace_home_files(pushed)?;
+        Ok((changed, reload(ReloadScope::All)?))
+    })
+    .await?;
+    let act = OperatorAct {
+        tool: "operator__home_push",
+        input: json!({ "paths": changed }),
+        output: json!({}),
+    };
+    shared.app.engine.record_act(act, reload_event(&reloaded)).await?;
+    Ok(Json(PushedFiles { changed, reloaded }))
 }
 
 /// Does something with the files, on a thread on which one may wait for the disk.

@@ -9,9 +9,8 @@ use axum::extract::Request;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, any};
 use engine::{Principal, ToolError};
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderName};
+use http::header::{HeaderMap, HeaderName};
 use http::{Method, StatusCode};
-use http_body_util::BodyExt as _;
 use rmcp::ServerHandler;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -19,7 +18,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::{Answer, BODY_LIMIT, Refusal, read_bytes};
+use crate::answer::{Answer, BODY_LIMIT, Refusal, hold_while_streaming, is_stream, read_bytes};
 use crate::mcp::sessions::{OPENER, OpenRequest, SessionRecord};
 use crate::mcp::short;
 use crate::mcp::visit::Visit;
@@ -158,21 +157,10 @@ impl<H: ServerHandler> Endpoint<H> {
 
     /// Keeps an eye on an answer that is a stream: as long as it is open, somebody is there.
     fn watched<G: Send + 'static>(&self, answer: Response, guards: G) -> Response {
-        let is_stream = answer
-            .headers()
-            .get(CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-        if !is_stream {
+        if !is_stream(&answer) {
             return answer;
         }
-        let held = (guards, self.shared.app.activity.open.enter());
-        answer.map(|body| {
-            Body::new(body.map_frame(move |frame| {
-                // The frame passes; what is held goes when the body goes.
-                let _ = &held;
-                frame
-            }))
-        })
+        hold_while_streaming((guards, self.shared.app.activity.open.enter()), answer)
     }
 }
 

@@ -24,7 +24,7 @@ fn a_browser_gets_the_page_at_every_address_that_is_not_a_programs() {
         assert_eq!(page.headers()["content-type"], "text/html; charset=utf-8", "{path}");
         assert_eq!(page.headers()["cache-control"], "no-cache", "{path}");
     }
-    for path in ["/api/nothing", "/api", "/mcp", "/mcp/mail", "/metrics", "/healthz"] {
+    for path in ["/api/nothing", "/api", "/mcp", "/mcp/mail", "/metrics", "/healthz", "/readyz"] {
         assert!(get(path, &[BROWSER]).is_none(), "{path}");
     }
 }

@@ -17,6 +17,7 @@ enum For {
 /// Every route there is.
 const ROUTES: &[(&str, &str, For)] = &[
     ("GET", "/healthz", For::Everybody),
+    ("GET", "/readyz", For::Everybody),
     // What it answers is what a token's owner asks for before sending the token.
     ("GET", "/healthz/proof", For::Everybody),
     // It is signed instead, and nobody is heard where there is no key.
@@ -295,6 +296,7 @@ async fn what_is_not_there_is_said_in_json() {
         (Method::GET, "/mcp/execute", 405, "INVALID_INPUT"),
         (Method::DELETE, "/api/agents", 405, "INVALID_INPUT"),
         (Method::POST, "/healthz", 405, "INVALID_INPUT"),
+        (Method::POST, "/readyz", 405, "INVALID_INPUT"),
     ] {
         let (found, body) = world.ask(method.clone(), path, OPERATOR, None).await;
         assert_eq!(found.as_u16(), status, "{method} {path}: {body}");

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 use wire::server::{ReloadReport, SettingsChange};
-use wire::settings::{CheckedChange, FilesView};
+use wire::settings::{CheckedChange, FilesView, HomeFilesView};
 
 pub(crate) const OPERATOR: &str = "adjop_test";
 pub(crate) const NEWER: &str = "2026-07-28";
@@ -398,6 +398,14 @@ impl Files for NoFiles {
     }
 
     fn save(&self, _: &FileChange, _: Option<&str>) -> Result<CheckedChange, ToolError> {
+        Err(ToolError::not_found("there are no files here"))
+    }
+
+    fn home_files(&self) -> Result<HomeFilesView, ToolError> {
+        Err(ToolError::not_found("there are no files here"))
+    }
+
+    fn replace_home_files(&self, _: HomeFilesView) -> Result<Vec<String>, ToolError> {
         Err(ToolError::not_found("there are no files here"))
     }
 }
