@@ -103,7 +103,8 @@ impl App {
 
     /// Takes what people have written for the server that is about to start, and says what it changes.
     pub(crate) fn accept_files(&self, home: Home) -> Result<(), Trouble> {
-        let stage = Stage { home, env: self.env.clone(), host: None, port: None };
+        let stage =
+            Stage { home, env: self.env.clone(), host: None, port: None, shared_files: None };
         if let Some(text) = accepted_text(&stage.accept()?) {
             // With `--json` too: what agents may do is never changed in silence.
             Render::Text.aside(&text)?;

@@ -5,6 +5,7 @@ pub(crate) mod call;
 mod crew;
 mod delivery;
 mod groups;
+mod homes;
 mod notify;
 mod tasks;
 mod upkeep;
@@ -33,6 +34,7 @@ pub(crate) use self::delivery::{
     MergeQueueArgs, MergeQueueVerb, PruneArgs, ReviewArgs, ReviewVerb, ReviewsArgs, WorktreesArgs,
     WorktreesVerb,
 };
+pub(crate) use self::homes::{DatabaseArgs, HomeArgs, HomeVerb};
 pub(crate) use self::notify::slack::{SlackArgs, SlackVerb};
 pub(crate) use self::notify::webhooks::{WebhooksArgs, WebhooksVerb};
 pub(crate) use self::tasks::{
@@ -330,6 +332,8 @@ Example:
     Audit(AuditArgs),
     /// Remove old data; --dry-run only counts it
     Clean(CleanArgs),
+    /// Share this home with other servers through PostgreSQL
+    Home(HomeArgs),
     /// Back up the record, the configuration, roles and templates into one file
     Backup(BackupArgs),
     /// Restore a backup into a home without a running server

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use engine::{Code, RecordError};
+use engine::{Code, HomeAddressError, RecordError};
 use host::files::FileError;
 use miette::Diagnostic;
 use serde_json::{Map, Value, json};
@@ -325,6 +325,12 @@ impl From<WatchError> for Trouble {
 impl From<BridgeError> for Trouble {
     fn from(error: BridgeError) -> Self {
         Self::chain(Code::ExternalError, &error)
+    }
+}
+
+impl From<HomeAddressError> for Trouble {
+    fn from(error: HomeAddressError) -> Self {
+        Self::usage(error.to_string())
     }
 }
 

@@ -21,11 +21,12 @@ use serde::{Deserialize, Serialize};
 pub(crate) use permissions::PolicyError;
 #[cfg(test)]
 pub(crate) use sections::Check as CheckCommand;
-use sections::{
-    Agents, Budgets, Categories, Check, Cluster, Context, ContextFile, Github, LimitsConfig, Looping, Mcp,
-    Models, Office, Part, Plan, Prices, Retention, Review, Routing, Server, Slack, Worktrees,
-};
 pub(crate) use sections::cluster::{address, name_problem};
+use sections::{
+    Agents, Budgets, Categories, Check, Cluster, Context, ContextFile, Github, LimitsConfig,
+    Looping, Mcp, Models, Office, Part, Plan, Prices, Retention, Review, Routing, Server, Slack,
+    Worktrees,
+};
 pub(crate) use sections::{CapConfig, Kind, Pattern, SharedConfig, Webhook};
 
 use crate::environment::Environment;

@@ -66,6 +66,7 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Doctor(args) => commands::setup::doctor::run(app, &args),
         Command::Config(args) => commands::setup::config::run(app, args.verb),
         Command::Completions(args) => commands::setup::completions::run(args.shell),
+        Command::Home(args) => commands::homes::run(app, args.verb),
         Command::Restore(args) => commands::upkeep::restore::run(app, &args),
         Command::Up(args) => commands::server_process::server::up(app, &args),
         Command::Demo(args) => one_thread()?.block_on(demo::run(app, &args)),
@@ -141,6 +142,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         | Command::Doctor(_)
         | Command::Config(_)
         | Command::Completions(_)
+        | Command::Home(_)
         | Command::Restore(_)
         | Command::Demo(_)
         | Command::Play(_) => Ok(()),

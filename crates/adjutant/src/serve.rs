@@ -2,6 +2,7 @@
 
 mod files;
 pub(crate) mod in_force;
+pub(crate) mod shared;
 
 use std::io;
 use std::net::IpAddr;
@@ -11,10 +12,11 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use engine::{
-    Engine, GithubSecrets, Options, Point, Record, ServiceOptions, SlackSecrets, ToolError,
+    Engine, GithubSecrets, Options, Point, Record, ServiceOptions, SharedHome, SlackSecrets,
+    ToolError,
 };
 use host::clock::Clock;
-use server::{Activity, ReloadScope};
+use server::{Activity, Drain, HomeRole, ReloadScope};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -43,6 +45,8 @@ pub(crate) struct Stage {
     pub(crate) host: Option<String>,
     /// The port that was given on the command line
     pub(crate) port: Option<u16>,
+    /// Folder with the configuration, roles and templates of a home in PostgreSQL
+    pub(crate) shared_files: Option<PathBuf>,
 }
 
 impl Stage {
@@ -86,6 +90,22 @@ impl Stage {
     }
 }
 
+/// Where a server listens.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// Its address, for everybody on this machine
+    pub(crate) url: String,
+    /// The host that it listens at
+    pub(crate) ip: IpAddr,
+}
+
+impl Place {
+    /// Of a port that is ours.
+    pub(crate) fn of(bound: &Bound) -> Self {
+        Self { url: url_of(bound), ip: bound.address.ip() }
+    }
+}
+
 /// A server that listens and does not answer yet.
 #[derive(Debug)]
 pub(crate) struct Ready {
@@ -95,8 +115,8 @@ pub(crate) struct Ready {
     pub(crate) shutdown: CancellationToken,
     engine: Engine,
     activity: Arc<Activity>,
-    server: server::Server,
-    listener: TcpListener,
+    /// Gone once a gateway serves its router
+    server: Option<server::Server>,
     tasks: TaskTracker,
 }
 
@@ -125,33 +145,40 @@ pub(crate) async fn prepare(
     stage: &Stage,
     config: &Config,
     record: Record,
-    bound: Bound,
+    place: &Place,
+    shared_home: Option<SharedHome>,
 ) -> Result<Ready, Trouble> {
-    let token = stage.home.make_operator_token(&stage.env)?;
+    let operator_hash = match record.operator_hash()? {
+        Some(hash) => hash,
+        None => engine::hash_token(&stage.home.make_operator_token(&stage.env)?),
+    };
     let in_force = first_reading(stage)?;
     for warning in &in_force.warnings {
         tracing::warn!("{warning}");
     }
     let settings = in_force.reading.settings.clone();
+    // The same as this machine's, unless several servers share the home.
+    let common = in_force.reading.config.clone();
     let options = Options {
         // Nought would report without end.
-        progress_every: Duration::from_millis(config.mcp.progress_interval.max(10)),
+        progress_every: Duration::from_millis(common.mcp.progress_interval.max(10)),
         home: stage.home.dir.clone(),
         state: stage.home.state_dir().to_owned(),
-        url: url_of(&bound),
+        url: place.url.clone(),
+        shared_home,
         adjutant: std::env::current_exe()?,
         agent_environment: stage.env.for_agents(),
         operator_environment: stage.env.vars.clone(),
         secrets: stage.home.secrets(&stage.env)?,
         github: GithubSecrets {
-            token: stage.env.variable(&config.github.token_variable),
-            webhook: stage.env.variable(&config.github.webhook_secret_variable),
+            token: stage.env.variable(&common.github.token_variable),
+            webhook: stage.env.variable(&common.github.webhook_secret_variable),
         },
         slack: SlackSecrets {
-            bot: stage.env.variable(&config.slack.bot_token_variable),
-            app: stage.env.variable(&config.slack.app_token_variable),
+            bot: stage.env.variable(&common.slack.bot_token_variable),
+            app: stage.env.variable(&common.slack.app_token_variable),
         },
-        ..Options::new(stage.home.root.clone(), engine::hash_token(&token))
+        ..Options::new(stage.home.root.clone(), operator_hash)
     };
     let options = Options { crash_at: crash_at(stage)?, ..options };
     let engine = Engine::new(record, settings.clone(), options);
@@ -162,28 +189,37 @@ pub(crate) async fn prepare(
     let (shutdown, activity) = (CancellationToken::new(), Arc::new(Activity::default()));
     activity.touch(engine.elapsed());
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let url = url_of(&bound);
+    let url = place.url.clone();
     let app = server::App {
         engine: engine.clone(),
         home: stage.home.dir.display().to_string(),
         url: url.clone(),
         version: version.clone(),
         started_at,
-        hosts: [vec![bound.address.ip().to_string()], config.server.allowed_hosts.clone()].concat(),
+        hosts: hosts(config, place),
         reload: reload(stage.clone(), engine.clone(), in_force),
-        files: Arc::new(Editor::new(stage.clone())),
+        files: Arc::new(Editor::new(stage.clone(), &engine)),
         shutdown: shutdown.clone(),
         activity: Arc::clone(&activity),
     };
     let tasks = TaskTracker::new();
-    let services = ServiceOptions { mirror: config.mirror.then(|| stage.home.dir.clone()) };
+    // Of several servers each has a project folder of its own: mirrors in one of them would be of little use.
+    let mirror = common.mirror && stage.shared_files.is_none();
+    let services = ServiceOptions { mirror: mirror.then(|| stage.home.dir.clone()) };
     engine.start_services(services, &tasks, &shutdown, Ready::end_after_panic);
-    let listener = TcpListener::from_std(bound.listener)?;
-    let max_connections = usize::try_from(config.server.max_connections).unwrap_or(usize::MAX);
-    let limits = server::ConnectionLimits { max_connections, ..Default::default() };
-    let server = server::Server::new(app).with_limits(limits);
+    let server = Some(server::Server::new(app).with_limits(limits(config)));
     let file = ServerFile { url, pid: std::process::id(), version, started_at };
-    Ok(Ready { file, shutdown, engine, activity, server, listener, tasks })
+    Ok(Ready { file, shutdown, engine, activity, server, tasks })
+}
+
+/// Names beside loopback's under which the server may be asked for.
+fn hosts(config: &Config, place: &Place) -> Vec<String> {
+    [vec![place.ip.to_string()], config.server.allowed_hosts.clone()].concat()
+}
+
+fn limits(config: &Config) -> server::ConnectionLimits {
+    let max_connections = usize::try_from(config.server.max_connections).unwrap_or(usize::MAX);
+    server::ConnectionLimits { max_connections, ..Default::default() }
 }
 
 /// Where the server is to die, if somebody wants to see that nothing is lost by it.
@@ -207,7 +243,10 @@ fn url_of(bound: &Bound) -> String {
 
 /// Reads the settings that a server starts with: those that were in force last, else the files.
 fn first_reading(stage: &Stage) -> Result<InForce, Trouble> {
-    if let Some(in_force) = InForce::from_copy(stage)? {
+    // The copy of this machine may be older than the rows that the home has now.
+    if stage.shared_files.is_none()
+        && let Some(in_force) = InForce::from_copy(stage)?
+    {
         return Ok(in_force);
     }
     let mut first = InForce::prepare(stage, stage.written()?)?;
@@ -263,6 +302,13 @@ impl Ready {
         std::process::exit(70);
     }
 
+    /// The role of a server that owns its home, and what drains it at the end. To be taken once.
+    fn take_server(&mut self) -> io::Result<(HomeRole, Drain)> {
+        let server = self.server.take().ok_or_else(|| io::Error::other("it is served already"))?;
+        let (router, drain) = server.into_parts();
+        Ok((HomeRole::Owning(router), drain))
+    }
+
     /// The record.
     pub(crate) fn record(&self) -> Record {
         self.engine.record()
@@ -308,8 +354,11 @@ impl Ready {
     }
 
     /// Serves until the end, and leaves everything written.
-    pub(crate) async fn serve(self) -> Result<(), Trouble> {
-        let served = self.server.serve(self.listener).await;
+    pub(crate) async fn serve(self, listener: TcpListener) -> Result<(), Trouble> {
+        let served = match self.server {
+            Some(server) => server.serve(listener).await,
+            None => Ok(()),
+        };
         self.shutdown.cancel();
         self.tasks.close();
         self.tasks.wait().await;

@@ -45,7 +45,7 @@ pub use core::home_address::{HomeAddress, HomeAddressError};
 pub use core::home_admin::{
     HomeAdmin, HomeAdminError, HomeDraft, HomeRow, HomeVerdict, member_database,
 };
-pub use core::home_files::HomeFiles;
+pub use core::home_files::{HomeFiles, check_home_files};
 pub use core::home_member::{HomeMember, MemberOptions, Membership, OwnedRecord, snapshot_owned};
 pub use core::machine::OperatorAct;
 pub use core::options::{GithubSecrets, Options, SlackSecrets};

@@ -325,3 +325,31 @@ pub struct CheckedChange {
     /// New hash of the file
     pub hash: Option<String>,
 }
+
+/// Configuration, roles and templates of a home that several servers share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HomeFilesView {
+    /// The files, by path
+    pub files: Vec<HomeFileView>,
+}
+
+/// One file of a home.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HomeFileView {
+    /// Path inside of the home, such as `roles/coder.md`
+    pub path: String,
+    /// Content
+    pub text: String,
+}
+
+/// Answer to new files of a home.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PushedFiles {
+    /// Paths of files that were added, changed or removed
+    pub changed: Vec<String>,
+    /// Effect on the settings in force
+    pub reloaded: ReloadReport,
+}

@@ -27,7 +27,10 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
     ("Review", &["reviews", "review", "merge-queue", "worktrees"]),
     ("Record", &["events", "decisions", "audit", "costs"]),
     ("Connect", &["mcp", "tool", "webhooks", "slack"]),
-    ("Maintain", &["config", "reload", "clean", "backup", "restore", "completions", "help"]),
+    (
+        "Maintain",
+        &["config", "reload", "home", "clean", "backup", "restore", "completions", "help"],
+    ),
 ];
 /// Columns before what a command does.
 const INDENT: usize = 15;

@@ -78,6 +78,10 @@ impl Client {
         let not_ours = || ClientError::NotOurs { url: self.url.clone() };
         let asked = async {
             let response = self.pool.request(request).await.map_err(|error| self.failed(error))?;
+            if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+                // A server of ours may be about to take its home, or to start; a stranger stays one.
+                return Err(self.broken(std::io::Error::other("it is not ready")));
+            }
             if response.status() != StatusCode::OK {
                 return Err(not_ours());
             }

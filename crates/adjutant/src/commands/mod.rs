@@ -5,6 +5,7 @@ pub(crate) mod call;
 pub(crate) mod crew;
 pub(crate) mod delivery;
 pub(crate) mod epics;
+pub(crate) mod homes;
 pub(crate) mod mail;
 pub(crate) mod notify;
 pub(crate) mod progress;

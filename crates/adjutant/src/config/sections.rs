@@ -21,8 +21,8 @@ use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use agents::{Agents, Kind, shared_environment};
-pub(crate) use cluster::{Cluster, SharedConfig};
 pub(crate) use categories::{Categories, CategoryConfig, Pattern};
+pub(crate) use cluster::{Cluster, SharedConfig};
 pub(crate) use loops::Looping;
 pub(crate) use plan::Plan;
 pub(crate) use retention::Retention;

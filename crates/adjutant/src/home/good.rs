@@ -66,6 +66,11 @@ fn hash_of(content: &[u8]) -> String {
     super::state::hex(&Sha256::digest(content))
 }
 
+/// True for the path of a file that people write in the home's own folder.
+pub(crate) fn is_written(path: &str) -> bool {
+    WRITTEN.contains(&path.split('/').next().unwrap_or_default())
+}
+
 /// Files that people write, by their place in the copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WrittenFiles(BTreeMap<PathBuf, Vec<u8>>);
@@ -85,6 +90,23 @@ impl WrittenFiles {
             all.0.insert(SERVERS_HASH.into(), hash.into_bytes());
         }
         Ok(all)
+    }
+
+    /// Files as a home in PostgreSQL has them.
+    pub(crate) fn from_rows(rows: engine::HomeFiles) -> Self {
+        Self(rows.into_iter().map(|(path, bytes)| (path.into(), bytes)).collect())
+    }
+
+    /// The same as a home in PostgreSQL has them. A name that is no text is left out.
+    pub(crate) fn into_rows(self) -> engine::HomeFiles {
+        let text = |path: PathBuf| path.into_os_string().into_string().ok();
+        self.0.into_iter().filter_map(|(path, bytes)| Some((text(path)?, bytes))).collect()
+    }
+
+    /// Writes them into a folder, in place of everything that is there.
+    pub(crate) fn write_all(&self, folder: &Path) -> Result<(), FileError> {
+        remove_tree(folder)?;
+        self.write_into(folder)
     }
 
     /// Reads a copy that was made of them.
@@ -128,17 +150,21 @@ impl WrittenFiles {
     pub(crate) fn write_next(&self, state: &Path) -> Result<PathBuf, FileError> {
         remove_leftovers(state)?;
         let next = state.join(format!("{NEXT}{}", std::process::id()));
-        remove_tree(&next)?;
-        files::make_dir(&next.join(CLAUDE_AGENTS), Mode::Private)?;
+        self.write_all(&next)?;
+        Ok(next)
+    }
+
+    fn write_into(&self, folder: &Path) -> Result<(), FileError> {
+        files::make_dir(&folder.join(CLAUDE_AGENTS), Mode::Private)?;
         for (path, bytes) in &self.0 {
-            let to = next.join(path);
+            let to = folder.join(path);
             if let Some(folder) = to.parent() {
                 files::make_dir(folder, Mode::Private)?;
             }
             fs::write(&to, bytes).map_err(files::at("write", &to))?;
             files::make_private(&to)?;
         }
-        Ok(next)
+        Ok(())
     }
 }
 

@@ -1,8 +1,9 @@
 //! Reads and changes the configuration and the roles for the page: every change is checked before it is written.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-use engine::ToolError;
+use engine::{Engine, HomeFiles, ToolError};
 use host::files::{self as disk, Mode};
 use model::Policy;
 use serde::Deserialize as _;
@@ -11,7 +12,8 @@ use server::{FileChange, Files};
 use similar::TextDiff;
 use wire::error::ErrorBody;
 use wire::settings::{
-    CheckedChange, ConfigView, FileProblem, FilesView, KeyChange, KeyView, RoleChange, RoleFile,
+    CheckedChange, ConfigView, FileProblem, FilesView, HomeFileView, HomeFilesView, KeyChange,
+    KeyView, RoleChange, RoleFile,
 };
 
 use super::Stage;
@@ -21,6 +23,7 @@ use crate::config::edit::{self, Written};
 use crate::config::file::{self, TextFile};
 use crate::config::{Config, hide, key, overlay};
 use crate::crew::roles::{self, files};
+use crate::home::good::WrittenFiles;
 use crate::yaml::{self, Problem};
 
 /// Context lines around a change.
@@ -30,6 +33,8 @@ const AROUND: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Editor {
     stage: Stage,
+    /// Where the files are rows: the engine that writes them, and the folder from which this server reads them
+    rows: Option<(Engine, PathBuf)>,
 }
 
 /// A file, and what it would say.
@@ -46,8 +51,25 @@ struct Draft {
 
 impl Editor {
     /// For the home that is served.
-    pub(crate) fn new(stage: Stage) -> Self {
-        Self { stage }
+    pub(crate) fn new(stage: Stage, engine: &Engine) -> Self {
+        match stage.shared_files.clone() {
+            Some(folder) => {
+                Self { stage: stage.reading(folder.clone()), rows: Some((engine.clone(), folder)) }
+            }
+            None => Self { stage, rows: None },
+        }
+    }
+
+    /// Writes the files of a home in PostgreSQL as rows. Without that, the folder is as the rows are again.
+    fn write_rows(&self, files: WrittenFiles) -> Result<(), ToolError> {
+        let Some((engine, folder)) = &self.rows else { return Ok(()) };
+        // Called on a thread for blocking work, which has the runtime at hand.
+        let writing = engine.put_home_files(files.into_rows());
+        let written = tokio::runtime::Handle::current().block_on(writing);
+        let rows = engine.record().home_files().map_err(ToolError::internal)?;
+        let current = WrittenFiles::from_rows(rows);
+        current.write_all(folder).map_err(|error| told(error.into()))?;
+        written
     }
 
     fn place(&self, path: &Path) -> String {
@@ -247,8 +269,61 @@ impl Files for Editor {
                     .map_err(|e| told(e.into()))?;
             }
             draft.file.write(text).map_err(told)?;
+            if let Some((_, folder)) = &self.rows {
+                let files = WrittenFiles::read_copy(folder).map_err(|error| told(error.into()))?;
+                self.write_rows(files)?;
+            }
         }
         Ok(checked)
+    }
+
+    fn home_files(&self) -> Result<HomeFilesView, ToolError> {
+        let (engine, _) = self.rows()?;
+        let rows = engine.record().home_files().map_err(ToolError::internal)?;
+        let view = |(path, body): (String, Vec<u8>)| HomeFileView {
+            path,
+            text: String::from_utf8_lossy(&body).into_owned(),
+        };
+        Ok(HomeFilesView { files: rows.into_iter().map(view).collect() })
+    }
+
+    fn replace_home_files(&self, files: HomeFilesView) -> Result<Vec<String>, ToolError> {
+        let (engine, folder) = self.rows()?;
+        let before = engine.record().home_files().map_err(ToolError::internal)?;
+        let count = files.files.len();
+        let after: HomeFiles =
+            files.files.into_iter().map(|file| (file.path, file.text.into_bytes())).collect();
+        if after.len() != count {
+            return Err(ToolError::invalid("two of the `files` have the same path"));
+        }
+        engine::check_home_files(&after)?;
+        let written = WrittenFiles::from_rows(after.clone());
+        self.check_all(&written, folder)?;
+        self.write_rows(written)?;
+        let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
+        Ok(changed.cloned().collect())
+    }
+}
+
+impl Editor {
+    /// The engine and the folder of the files, where they are rows.
+    fn rows(&self) -> Result<&(Engine, PathBuf), ToolError> {
+        self.rows.as_ref().ok_or_else(|| {
+            let place = self.stage.home.dir.display();
+            ToolError::conflict(format!("this home is on one machine: its files are in `{place}`"))
+                .hint("change them there, then run `adjutant reload`")
+        })
+    }
+
+    /// Checks files as a server would read them, in a folder of their own.
+    fn check_all(&self, files: &WrittenFiles, folder: &Path) -> Result<(), ToolError> {
+        let scratch = folder.with_extension("checking");
+        files.write_all(&scratch).map_err(|error| told(error.into()))?;
+        let read = self.stage.reading(scratch.clone()).read();
+        // It is written anew the next time.
+        drop(std::fs::remove_dir_all(&scratch));
+        read.map(drop).map_err(told)
     }
 }
 

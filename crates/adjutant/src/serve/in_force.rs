@@ -3,7 +3,7 @@
 //! What is read, is read once: the files are copied first, and the settings come from the copy. So nothing comes into
 //! force that was not shown, although an agent can change a file at any moment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use host::files::FileError;
 use wire::server::SettingsChange;
@@ -36,8 +36,17 @@ impl InForce {
         Ok(Some(Self { files, reading, warnings, next: None }))
     }
 
+    /// Reads the files of a home in PostgreSQL from where they were written for this server.
+    fn from_shared(stage: &Stage, folder: &Path, files: WrittenFiles) -> Result<Self, Trouble> {
+        let (reading, warnings) = stage.reading(folder.to_owned()).read()?;
+        Ok(Self { files, reading, warnings, next: None })
+    }
+
     /// Reads files that were collected, and writes them beside the copy. They are in force once the caller commits them.
     pub(crate) fn prepare(stage: &Stage, files: WrittenFiles) -> Result<Self, Trouble> {
+        if let Some(folder) = &stage.shared_files {
+            return Self::from_shared(stage, folder, files);
+        }
         let next = files.write_next(stage.home.state_dir())?;
         let (reading, warnings) = stage.reading(next.clone()).read()?;
         Ok(Self { files, reading, warnings, next: Some(next) })
@@ -60,6 +69,9 @@ impl InForce {
 impl Stage {
     /// What people have written by now.
     pub(crate) fn written(&self) -> Result<WrittenFiles, Trouble> {
+        if let Some(folder) = &self.shared_files {
+            return Ok(WrittenFiles::read_copy(folder)?);
+        }
         let home = &self.home;
         Ok(WrittenFiles::read(&home.root, &home.dir, home.state_dir())?)
     }

@@ -52,7 +52,7 @@ impl Core {
 
 /// Refuses files that are too large, that lie outside of the home, or that carry a secret: rows are copied to every
 /// server and into every backup.
-pub(crate) fn check_home_files(files: &HomeFiles) -> Result<(), ToolError> {
+pub fn check_home_files(files: &HomeFiles) -> Result<(), ToolError> {
     for (path, body) in files {
         let is_inside = !path.is_empty()
             && path.split('/').all(|part| !matches!(part, "" | "." | ".."))

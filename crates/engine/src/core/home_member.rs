@@ -6,7 +6,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use store::{
@@ -15,6 +14,7 @@ use store::{
 use tokio::sync::{oneshot, watch};
 
 use crate::core::home_address::HomeAddress;
+use crate::core::home_files::OPERATOR_HASH;
 use crate::core::record_file::{Record, RecordError};
 use crate::core::shared_home::SharedHome;
 
@@ -61,6 +61,8 @@ pub struct Membership {
     pub log_seq: i64,
     /// The last commit of this server's file
     pub file_seq: i64,
+    /// Hash of the operator's token
+    pub operator_hash: Option<String>,
     /// Why PostgreSQL cannot be reached, or the home not followed
     pub problem: Option<String>,
 }
@@ -75,16 +77,9 @@ pub struct OwnedRecord {
     /// Number of this owner among all that the home had
     pub epoch: i64,
     keeper: LeaseKeeper,
-    give_up: GiveUp,
 }
 
 impl OwnedRecord {
-    /// Ends the waiting for a PostgreSQL that is away, so that this process can end.
-    pub fn give_up(&self) -> impl Fn() + Send + Sync + use<> {
-        let give_up = self.give_up.clone();
-        move || give_up.give_up()
-    }
-
     /// Keeps the lease for as long as the result is kept.
     pub fn into_keeper(self) -> impl Send + Sync + std::fmt::Debug {
         self.keeper
@@ -97,7 +92,6 @@ pub struct HomeMember {
     state: watch::Receiver<Membership>,
     owned: oneshot::Receiver<Result<OwnedRecord, RecordError>>,
     give_up: GiveUp,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl HomeMember {
@@ -118,11 +112,11 @@ impl HomeMember {
             // Nobody may be there any more, because the process ends.
             drop(sender.send(result));
         };
-        let thread = std::thread::Builder::new().name("home-member".to_owned()).spawn(work);
-        let thread = thread.map_err(|error| {
+        let spawned = std::thread::Builder::new().name("home-member".to_owned()).spawn(work);
+        spawned.map_err(|error| {
             StoreError::Corrupt(format!("could not start the thread home-member: {error}"))
         })?;
-        Ok(Self { state: published, owned, give_up, thread: Some(thread) })
+        Ok(Self { state: published, owned, give_up })
     }
 
     /// Membership at this moment, and every change of it.
@@ -137,12 +131,9 @@ impl HomeMember {
 }
 
 impl Drop for HomeMember {
+    /// Ends the thread, without waiting for an answer of PostgreSQL that may never come: a follower has nothing to lose.
     fn drop(&mut self) {
         self.give_up.give_up();
-        if let Some(thread) = self.thread.take() {
-            // One that panicked has said so.
-            drop(thread.join());
-        }
     }
 }
 
@@ -236,7 +227,7 @@ impl MemberThread {
                 error => Err(error),
             };
         }
-        self.publish(&home, follower.seq());
+        self.publish(&home, &follower)?;
         let is_free = home.lease_left.is_zero() || home.owner.is_none();
         // After an outage the owner, whose lease ran out as well, goes first; whoever gave the home up does not come back.
         let may_take =
@@ -252,7 +243,8 @@ impl MemberThread {
         Ok(Turn::Follows(Box::new(known)))
     }
 
-    fn publish(&self, home: &LedgerHome, file_seq: i64) {
+    fn publish(&self, home: &LedgerHome, follower: &Follower) -> Result<(), StoreError> {
+        let file_seq = follower.seq();
         let is_owned = !home.lease_left.is_zero();
         let next = Membership {
             owner: home.owner.clone().filter(|_| is_owned),
@@ -260,6 +252,7 @@ impl MemberThread {
             epoch: home.epoch,
             log_seq: home.seq.max(file_seq),
             file_seq,
+            operator_hash: follower.home_value(OPERATOR_HASH)?,
             problem: None,
         };
         self.state.send_if_modified(|state| {
@@ -267,6 +260,7 @@ impl MemberThread {
             *state = next;
             is_new
         });
+        Ok(())
     }
 
     /// Opens the file of this server, or restores it from the newest snapshot.
@@ -318,7 +312,7 @@ impl MemberThread {
             }
         };
         home.wait_with(self.give_up.clone());
-        let (epoch, lease, give_up) = (home.epoch(), home.lease(), home.give_up());
+        let (epoch, lease) = (home.epoch(), home.lease());
         // Kept from now on: reading the rest of the log may take longer than the lease.
         let keeping = options.address.client().map_err(|error| error.0)?;
         let keeper = LeaseKeeper::start(keeping, &home)?;
@@ -336,7 +330,7 @@ impl MemberThread {
         tracing::info!(home = options.home, epoch, "this server owns the home");
         let shared = SharedHome::new(options.machine.clone(), lease, &keeper);
         let record = Record::from(store);
-        Ok(Turn::Owned(Box::new(OwnedRecord { record, shared, epoch, keeper, give_up })))
+        Ok(Turn::Owned(Box::new(OwnedRecord { record, shared, epoch, keeper })))
     }
 
     /// Uploads a snapshot if one is due.

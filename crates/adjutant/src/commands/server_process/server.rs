@@ -8,6 +8,7 @@ use engine::{Record, RecordError};
 use host::files::{self, FileError};
 use host::process::{self, Launch};
 use serde_json::json;
+use tokio::net::TcpListener;
 use tokio::time::error::Elapsed;
 use tokio::time::{MissedTickBehavior, timeout};
 use wire::server::{RecordCounts, ServerStatus};
@@ -23,7 +24,7 @@ use crate::home::{Home, ServerFile};
 use crate::logging;
 use crate::runtime;
 use crate::serve::in_force::accepted_text;
-use crate::serve::{self, Stage};
+use crate::serve::{self, Place, Stage};
 use crate::server_process::connect::{self, Where};
 use crate::server_process::{self, Bound, Claim, ClaimError, Ownership, Port};
 use crate::terminal::render::{Render, age, bold, counted, dim, good, line, name, odd};
@@ -48,6 +49,7 @@ pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
         env: app.env.clone(),
         host: args.host.clone(),
         port: args.port,
+        shared_files: None,
     };
     // One that starts by itself goes on with what was in force.
     let read = if args.background.is_some() { stage.accepted() } else { stage.clone() };
@@ -159,11 +161,14 @@ async fn serve_home(
     }
     let (config, _) = stage.accepted().config()?;
     let config = &config;
+    if let Some(shared) = config.shared(&stage.home, &stage.env)? {
+        return serve::shared::serve(app, stage, config, shared, background, ownership).await;
+    }
     let record = serve::open(stage, config)?;
     let (bound, note) = listen(stage, config, &record, background, &ownership).await?;
     // Before any agent is told of it.
     server_process::remember(&stage.home.address_file(), &bound)?;
-    let ready = serve::prepare(stage, config, record, bound).await?;
+    let ready = serve::prepare(stage, config, record, &Place::of(&bound), None).await?;
     ready.end_when_asked()?;
     if background == Some(Background::Needed) && config.server.idle_seconds > 0 {
         ready.end_when_idle(Duration::from_secs(config.server.idle_seconds));
@@ -182,7 +187,8 @@ async fn serve_home(
         })?;
     }
     let (file, shutdown, record) = (ready.file.clone(), ready.shutdown.clone(), ready.record());
-    let (served, lost) = tokio::join!(ready.serve(), async {
+    let listener = TcpListener::from_std(bound.listener)?;
+    let (served, lost) = tokio::join!(ready.serve(listener), async {
         let lost = shutdown.run_until_cancelled(guard(&record, &ownership, &file)).await;
         shutdown.cancel();
         lost
@@ -234,7 +240,11 @@ fn no_state_folder(error: FileError) -> Trouble {
 
 /// Waits until the record or the lock is no longer the file that was opened. Meanwhile the copy of `server.json`
 /// is written again whenever it is missing.
-async fn guard(record: &Record, ownership: &Ownership, file: &ServerFile) -> RecordError {
+pub(crate) async fn guard(
+    record: &Record,
+    ownership: &Ownership,
+    file: &ServerFile,
+) -> RecordError {
     let mut look = tokio::time::interval(GUARD_INTERVAL);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

@@ -50,6 +50,11 @@ pub(crate) struct SharedConfig {
 }
 
 impl Cluster {
+    /// Name of the home of a project.
+    pub(crate) fn name(&self, root: &Path) -> String {
+        self.home.clone().unwrap_or_else(|| name_of(root))
+    }
+
     /// The home that `database` and this section name, if it is one in PostgreSQL.
     pub(crate) fn shared(
         &self,
@@ -60,10 +65,9 @@ impl Cluster {
         if !HomeAddress::is_meant_by(database) {
             return Ok(None);
         }
-        let name = self.home.clone().unwrap_or_else(|| name_of(root));
         Ok(Some(SharedConfig {
             address: address(database, env)?,
-            name,
+            name: self.name(root),
             lease: Duration::from_secs(u64::from(self.lease)),
             url: self.url.clone(),
         }))
@@ -123,12 +127,16 @@ fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
 fn url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let Some(text) = Option::<String>::deserialize(from)? else { return Ok(None) };
     let fits = text.parse::<Uri>().is_ok_and(|uri| {
-        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() && uri.path() == "/"
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.host().is_some()
+            && uri.path() == "/"
     });
     if fits {
         return Ok(Some(text.trim_end_matches('/').to_owned()));
     }
-    Err(D::Error::custom(format!("`{text}` is not an address such as `https://crew-1.example:3001`")))
+    Err(D::Error::custom(format!(
+        "`{text}` is not an address such as `https://crew-1.example:3001`"
+    )))
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ fn desk(vars: &[(&str, &str)]) -> EditorSetup {
     let home = Home::unplaced(dir.path().to_owned(), dir.path().join(".adjutant"));
     init::init(&home).unwrap();
     let env = Environment::from_vars(dir.path(), vars.iter().copied());
-    let editor = Editor::new(Stage { home, env, host: None, port: None });
+    let stage = Stage { home, env, host: None, port: None, shared_files: None };
+    let editor = Editor { stage, rows: None };
     EditorSetup { dir, editor }
 }
 

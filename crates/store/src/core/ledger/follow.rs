@@ -14,7 +14,7 @@ use crate::core::ledger::link::{Param, get};
 use crate::core::ledger::owned::{EntryKind, NewEntry, OwnedHome};
 use crate::core::ledger::replay::replay;
 use crate::core::migrate::{SCHEMA_VERSION, migrate_to, schema_of};
-use crate::core::tx::connect;
+use crate::core::tx::{Tx, connect};
 
 /// Wait for another connection to the file.
 const LOCK_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
@@ -92,6 +92,11 @@ impl Follower {
             }
         }
         Ok(replayed)
+    }
+
+    /// A value that all servers of the home know.
+    pub fn home_value(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Tx::new(&self.file, Chain::default()).home_value(name)
     }
 
     /// Writes a copy of the file, for a snapshot, to one that must not exist yet.
