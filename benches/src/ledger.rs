@@ -13,8 +13,8 @@ use anyhow::{Context as _, Result, bail};
 use model::agent::AgentState;
 use model::{AgentId, MailId, Timestamp};
 use store::{
-    AuditDraft, EventDraft, Follower, LedgerAddress, LedgerClient, NewAgent, NewMail, Owner,
-    Recipient, Sender, Store, StoreError, Taking, Tx,
+    AuditDraft, EventDraft, Follower, LedgerAddress, LedgerClient, NewAgent, NewHome, NewMail,
+    Owner, Recipient, Sender, Store, StoreError, Taking, Tx,
 };
 use testkit::postgres::Postgres;
 use tokio::runtime::{Builder, Runtime};

@@ -2,7 +2,6 @@
 
 mod files;
 pub(crate) mod in_force;
-pub(crate) mod shared;
 
 use std::io;
 use std::net::IpAddr;
@@ -92,14 +91,14 @@ impl Stage {
 
 /// Where a server listens.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ServerAddress {
     /// Its address, for everybody on this machine
     pub(crate) url: String,
     /// The host that it listens at
     pub(crate) ip: IpAddr,
 }
 
-impl Place {
+impl ServerAddress {
     /// Of a port that is ours.
     pub(crate) fn of(bound: &Bound) -> Self {
         Self { url: url_of(bound), ip: bound.address.ip() }
@@ -117,7 +116,8 @@ pub(crate) struct Ready {
     activity: Arc<Activity>,
     /// Gone once a gateway serves its router
     server: Option<server::Server>,
-    tasks: TaskTracker,
+    /// Its services
+    pub(crate) tasks: TaskTracker,
 }
 
 /// Opens the record.
@@ -145,7 +145,7 @@ pub(crate) async fn prepare(
     stage: &Stage,
     config: &Config,
     record: Record,
-    place: &Place,
+    place: &ServerAddress,
     shared_home: Option<SharedHome>,
 ) -> Result<Ready, Trouble> {
     let operator_hash = match record.operator_hash()? {
@@ -213,11 +213,11 @@ pub(crate) async fn prepare(
 }
 
 /// Names beside loopback's under which the server may be asked for.
-fn hosts(config: &Config, place: &Place) -> Vec<String> {
+pub(crate) fn hosts(config: &Config, place: &ServerAddress) -> Vec<String> {
     [vec![place.ip.to_string()], config.server.allowed_hosts.clone()].concat()
 }
 
-fn limits(config: &Config) -> server::ConnectionLimits {
+pub(crate) fn limits(config: &Config) -> server::ConnectionLimits {
     let max_connections = usize::try_from(config.server.max_connections).unwrap_or(usize::MAX);
     server::ConnectionLimits { max_connections, ..Default::default() }
 }
@@ -303,7 +303,7 @@ impl Ready {
     }
 
     /// The role of a server that owns its home, and what drains it at the end. To be taken once.
-    fn take_server(&mut self) -> io::Result<(HomeRole, Drain)> {
+    pub(crate) fn take_server(&mut self) -> io::Result<(HomeRole, Drain)> {
         let server = self.server.take().ok_or_else(|| io::Error::other("it is served already"))?;
         let (router, drain) = server.into_parts();
         Ok((HomeRole::Owning(router), drain))

@@ -15,7 +15,7 @@ pub(crate) struct HomeArgs {
 /// PostgreSQL that a command is about.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DatabaseArgs {
-    /// PostgreSQL that keeps the homes, such as postgres://crew@db/adjutant (default: `database` of the configuration)
+    /// PostgreSQL that keeps the homes, such as `postgres://crew@db/adjutant` (default: `database` of the configuration)
     #[arg(long, value_name = "URL")]
     pub(crate) database: Option<String>,
 }

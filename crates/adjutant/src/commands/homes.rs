@@ -28,8 +28,8 @@ pub(crate) fn run(app: &App, verb: HomeVerb) -> Result<(), Trouble> {
             .hint("ask the operator by mail"));
     }
     match verb {
-        HomeVerb::Create { name, database } => make(app, Source::Nothing, name, database),
-        HomeVerb::Import { name, database } => make(app, Source::ThisMachine, name, database),
+        HomeVerb::Create { name, database } => make(app, Source::Nothing, name, &database),
+        HomeVerb::Import { name, database } => make(app, Source::ThisMachine, name, &database),
         HomeVerb::Export { folder: Some(folder) } => export(app, &folder),
         HomeVerb::Export { folder: None } => bring_back(app),
         HomeVerb::List { database } => list(app, &database),
@@ -91,9 +91,9 @@ fn make(
     app: &App,
     source: Source,
     given: Option<String>,
-    database: DatabaseArgs,
+    database: &DatabaseArgs,
 ) -> Result<(), Trouble> {
-    let Named { home, config, address, name: home_name } = named(app, given, &database)?;
+    let Named { home, config, address, name: home_name } = named(app, given, database)?;
     let state = home.state_dir();
     disk::make_dir(state, Mode::Private)?;
     // Nobody may serve the home meanwhile: what it would still write would be missing.
@@ -101,9 +101,10 @@ fn make(
         return Err(Trouble::new(Code::Conflict, "a server runs for this home")
             .hint("end it first: `adjutant down`"));
     };
-    let own = match HomeAddress::is_meant_by(&config.database) {
-        true => home.database("state.db"),
-        false => config.database_path(&home),
+    let own = if HomeAddress::is_meant_by(&config.database) {
+        home.database("state.db")
+    } else {
+        config.database_path(&home)
     };
     let from = (source == Source::ThisMachine).then_some(own.as_path());
     if let Some(path) = from.filter(|path| !path.is_file()) {
@@ -220,7 +221,7 @@ fn bring_back(app: &App) -> Result<(), Trouble> {
     let text = set_key(&String::from_utf8_lossy(&text), "database", "state.db")?;
     rows.insert("config.yaml".to_owned(), text.into_bytes());
     files::write_here(&home, &rows)?;
-    app.accept_files(home.clone())?;
+    app.accept_files(home)?;
     let value = json!({
         "name": home_name, "seq": seq, "database": database.display().to_string(),
         "aside": aside.as_ref().map(|path| path.display().to_string()),

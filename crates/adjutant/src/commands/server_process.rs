@@ -3,3 +3,4 @@
 pub(crate) mod down;
 pub(crate) mod reload;
 pub(crate) mod server;
+mod shared;

@@ -6,12 +6,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use store::{
     Follower, GiveUp, LeaseKeeper, LedgerClient, LedgerHome, Owner, Store, StoreError, Taking,
 };
 use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
 
 use crate::core::home_address::HomeAddress;
 use crate::core::home_files::OPERATOR_HASH;

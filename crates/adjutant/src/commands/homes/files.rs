@@ -98,7 +98,7 @@ pub(super) async fn diff(app: &App) -> Result<(), Trouble> {
     let value = json!({ "changed": changed, "diff": patch });
     Ok(app.render.answer(&value, || {
         if patch.is_empty() {
-            dim("This folder and the home have the same files").to_string()
+            dim("This folder and the home have the same files")
         } else {
             patch.trim_end().to_owned()
         }

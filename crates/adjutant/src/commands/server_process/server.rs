@@ -24,7 +24,7 @@ use crate::home::{Home, ServerFile};
 use crate::logging;
 use crate::runtime;
 use crate::serve::in_force::accepted_text;
-use crate::serve::{self, Place, Stage};
+use crate::serve::{self, ServerAddress, Stage};
 use crate::server_process::connect::{self, Where};
 use crate::server_process::{self, Bound, Claim, ClaimError, Ownership, Port};
 use crate::terminal::render::{Render, age, bold, counted, dim, good, line, name, odd};
@@ -162,13 +162,13 @@ async fn serve_home(
     let (config, _) = stage.accepted().config()?;
     let config = &config;
     if let Some(shared) = config.shared(&stage.home, &stage.env)? {
-        return serve::shared::serve(app, stage, config, shared, background, ownership).await;
+        return super::shared::serve(app, stage, config, shared, background, ownership).await;
     }
     let record = serve::open(stage, config)?;
     let (bound, note) = listen(stage, config, &record, background, &ownership).await?;
     // Before any agent is told of it.
     server_process::remember(&stage.home.address_file(), &bound)?;
-    let ready = serve::prepare(stage, config, record, &Place::of(&bound), None).await?;
+    let ready = serve::prepare(stage, config, record, &ServerAddress::of(&bound), None).await?;
     ready.end_when_asked()?;
     if background == Some(Background::Needed) && config.server.idle_seconds > 0 {
         ready.end_when_idle(Duration::from_secs(config.server.idle_seconds));
@@ -240,7 +240,7 @@ fn no_state_folder(error: FileError) -> Trouble {
 
 /// Waits until the record or the lock is no longer the file that was opened. Meanwhile the copy of `server.json`
 /// is written again whenever it is missing.
-pub(crate) async fn guard(
+pub(super) async fn guard(
     record: &Record,
     ownership: &Ownership,
     file: &ServerFile,

@@ -169,11 +169,11 @@ mod tests {
     #[test]
     fn a_home_is_called_as_the_folder_of_its_project() {
         for (root, name) in [
-            ("/work/Shop", "shop"),
-            ("/work/my shop!", "my-shop"),
+            ("/srv/Shop", "shop"),
+            ("/srv/my shop!", "my-shop"),
             ("/", "home"),
-            ("/work/ä", "home"),
-            ("/work/a_b.c", "a_b.c"),
+            ("/srv/ä", "home"),
+            ("/srv/a_b.c", "a_b.c"),
         ] {
             assert_eq!(name_of(Path::new(root)), name, "{root}");
         }
@@ -182,8 +182,8 @@ mod tests {
     #[test]
     fn an_address_has_no_password_of_its_own() {
         let cluster = Cluster::default();
-        let env = Environment::from_vars("/work/shop", [("PGPASSWORD", "secret")]);
-        let root = Path::new("/work/shop");
+        let env = Environment::from_vars("/srv/shop", [("PGPASSWORD", "secret")]);
+        let root = Path::new("/srv/shop");
         assert!(cluster.shared("state.db", root, &env).unwrap().is_none());
         let shared = cluster.shared("postgres://crew@db/adjutant", root, &env).unwrap().unwrap();
         assert_eq!((shared.name.as_str(), shared.lease.as_secs()), ("shop", 5));

@@ -15,14 +15,16 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use super::{Place, Ready, Stage, hosts, limits, prepare};
+use super::server::guard;
 use crate::app::App;
 use crate::cli::Background;
 use crate::cli_error::Trouble;
 use crate::config::{Config, SharedConfig};
 use crate::home::ServerFile;
 use crate::home::good::WrittenFiles;
+use crate::serve::{Ready, ServerAddress, Stage, hosts, limits, prepare};
 use crate::server_process::{self, Ownership, Port};
 use crate::terminal::render::{bold, good, name};
 
@@ -60,7 +62,7 @@ pub(crate) async fn serve(
     let known = server_process::remembered(&address)?.or_else(|| ownership.previous_port());
     let bound = server_process::listen(host, port, known)?;
     server_process::remember(&address, &bound)?;
-    let place = Place::of(&bound);
+    let place = ServerAddress::of(&bound);
     let server = SharedServer::start(stage, config, shared, &place)?;
     let file = ServerFile {
         url: place.url.clone(),
@@ -71,10 +73,12 @@ pub(crate) async fn serve(
     let gateway_end = CancellationToken::new();
     let gateway = server.gateway(config, &place);
     let listener = TcpListener::from_std(bound.listener)?;
-    let serving = tokio::spawn(gateway.serve(listener, gateway_end.clone()));
+    let connections = TaskTracker::new();
+    connections.spawn(gateway.serve(listener, gateway_end.clone()));
+    connections.close();
     let known = server.role.subscribe();
-    let (home, is_background) = (server.options.home.clone(), background.is_some());
-    let announcing = announce_once_known(app, known, &ownership, &file, &home, is_background);
+    let home = server.options.home.clone();
+    let announcing = announce_once_known(app, known, &ownership, &file, &home, background);
     let living = server.live(stage, config, &place, &file, &ownership);
     let lived = tokio::select! {
         biased;
@@ -82,8 +86,7 @@ pub(crate) async fn serve(
         failed = announcing => failed.map(|never| match never {}),
     };
     gateway_end.cancel();
-    // What it still answers is not worth an error.
-    drop(serving.await);
+    connections.wait().await;
     match lived {
         Ok(()) => {
             ownership.give_up(&file)?;
@@ -104,12 +107,12 @@ async fn announce_once_known(
     ownership: &Ownership,
     file: &ServerFile,
     home: &str,
-    is_background: bool,
+    background: Option<Background>,
 ) -> Result<Infallible, Trouble> {
     // It lives as long as this is waited for.
     drop(role.wait_for(|role| !matches!(role, HomeRole::Waiting { .. })).await);
     ownership.announce(file)?;
-    if is_background {
+    if background.is_some() {
         tracing::info!(url = file.url, home, "serving a home in PostgreSQL");
     } else {
         app.render.answer(file, || welcome(file, home))?;
@@ -175,7 +178,7 @@ impl SharedServer {
         stage: &Stage,
         config: &Config,
         shared: SharedConfig,
-        place: &Place,
+        place: &ServerAddress,
     ) -> Result<Self, Trouble> {
         let state = stage.home.state_dir();
         let options = MemberOptions {
@@ -199,7 +202,7 @@ impl SharedServer {
         Ok(Self { options, member, role, facts: Arc::new(facts) })
     }
 
-    fn gateway(&self, config: &Config, place: &Place) -> Gateway {
+    fn gateway(&self, config: &Config, place: &ServerAddress) -> Gateway {
         let options = GatewayOptions {
             server_id: self.options.server_id.clone(),
             url: self.options.url.clone(),
@@ -217,7 +220,7 @@ impl SharedServer {
         mut self,
         stage: &Stage,
         config: &Config,
-        place: &Place,
+        place: &ServerAddress,
         file: &ServerFile,
         ownership: &Ownership,
     ) -> Result<(), Trouble> {
@@ -234,7 +237,7 @@ impl SharedServer {
             () = owner.keep_role(&self.role) => Over::Lost,
             () = stop.cancelled() => Over::Asked,
             () = &mut asked => Over::Asked,
-            lost = guard(&owner, ownership, file) => Over::Replaced(lost),
+            lost = guard_files(&owner, ownership, file) => Over::Replaced(lost),
         };
         match over {
             Over::Lost => {
@@ -313,7 +316,7 @@ impl Owner {
     async fn take(
         stage: &Stage,
         config: &Config,
-        place: &Place,
+        place: &ServerAddress,
         server: &SharedServer,
         owned: OwnedRecord,
     ) -> Result<Self, Trouble> {
@@ -338,7 +341,7 @@ impl Owner {
                 match made.await {
                     Ok(Ok(())) => {}
                     Ok(Err(error)) => {
-                        tracing::warn!(%error, "snapshot of the home not made; retrying")
+                        tracing::warn!(%error, "snapshot of the home not made; retrying");
                     }
                     Err(error) => tracing::error!(%error, "snapshot of the home panicked"),
                 }
@@ -389,9 +392,9 @@ impl Owner {
 }
 
 /// Waits until the record or the lock is no longer the file that was opened.
-async fn guard(owner: &Owner, ownership: &Ownership, file: &ServerFile) -> Trouble {
+async fn guard_files(owner: &Owner, ownership: &Ownership, file: &ServerFile) -> Trouble {
     let record = owner.ready.record();
-    crate::commands::server_process::server::guard(&record, ownership, file).await.into()
+    guard(&record, ownership, file).await.into()
 }
 
 /// The id of this machine: what the rows of runs say of where their folders are.
