@@ -418,7 +418,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_server_that_answers_nobody_is_asked_for_less_than_two_seconds() {
         // The system takes the connection, as it does for a process that is stopped.
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let client = Client::proving(&url, "t", Named::ByFile).unwrap();
         let began = Instant::now();

@@ -50,17 +50,26 @@ impl Grant {
             | "loop.role"
             | "plan.role"
             | "routing.default"
-            | "routing.rules" => Self::AnyChange,
+            | "routing.rules"
             // Who gets a secret, and which.
-            "github.apiUrl"
+            | "github.apiUrl"
             | "github.remote"
             | "github.tokenVariable"
             | "github.webhookSecretVariable"
             | "slack.apiUrl"
             | "slack.botTokenVariable"
-            | "slack.appTokenVariable" => Self::AnyChange,
-            "category" | "agent" | "command" | "acp" | "script" | "cwd" | "worktree" | "mcp"
-            | "mcp.names" | "check" => Self::AnyChange,
+            | "slack.appTokenVariable"
+            // What an agent is, and what it runs.
+            | "category"
+            | "agent"
+            | "command"
+            | "acp"
+            | "script"
+            | "cwd"
+            | "worktree"
+            | "mcp"
+            | "mcp.names"
+            | "check" => Self::AnyChange,
             "limits.callsPerMinute" => Self::LargerOrZero,
             _ => Self::of_section(field),
         }
