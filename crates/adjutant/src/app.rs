@@ -15,6 +15,7 @@ use crate::client::{Answer, Client, ToolCall};
 use crate::config::{Config, Flag};
 use crate::environment::Environment;
 use crate::home::{FOLDER, Home};
+use crate::remote_homes::{self, RemoteHome};
 use crate::serve::Stage;
 use crate::serve::in_force::accepted_text;
 use crate::server_process::connect::{self, Token, Where};
@@ -52,18 +53,31 @@ impl App {
         Ok(loaded.config)
     }
 
+    /// The home on another machine that `--home` or `ADJUTANT_HOME` names, if one does. An agent has its own.
+    fn remote_home(&self) -> Result<Option<RemoteHome>, Trouble> {
+        let named = self.global.home.as_deref().or(self.env.home.as_deref());
+        match named.filter(|_| self.env.agent_id.is_none()) {
+            Some(named) => Ok(remote_homes::find(named, &self.env)?),
+            None => Ok(None),
+        }
+    }
+
     /// Where the server is looked for, and how one would be started: with `up` and these arguments.
     pub(crate) fn place(&self, up: &[&str]) -> Result<Where, Trouble> {
         let inside_agent = self.env.agent_id.is_some();
+        let remote = self.remote_home()?;
         let home = match self.home() {
             Ok(home) => home,
             // Whoever is told the address needs no home.
-            Err(_) if self.env.url.is_some() => {
+            Err(_) if self.env.url.is_some() || remote.is_some() => {
                 Home::unplaced(self.env.cwd.clone(), self.env.cwd.join(FOLDER))
             }
             Err(trouble) => return Err(trouble),
         };
         let token = match (&self.env.token, &self.env.agent_id) {
+            (None, None) if remote.is_some() => {
+                Token::choose(remote.as_ref().map(|home| home.token.as_str()), None, PathBuf::new())
+            }
             (None, None) => {
                 let served = home.before_rename();
                 let served = served.as_ref().unwrap_or(&home);
@@ -81,7 +95,7 @@ impl App {
             copies: home.server_file_copies(),
             lock: home.lock(),
             log: home.server_log(),
-            url_override: self.env.url.clone(),
+            url_override: self.env.url.clone().or(remote.map(|home| home.url)),
             token,
             inside_agent,
             exe: std::env::current_exe()?,

@@ -90,7 +90,8 @@ pub(crate) fn command_for(arguments: &[OsString]) -> clap::Command {
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
-    /// Use this home, or the home of this project (default: searched upwards from here, as git does)
+    /// Use this home, the home of this project, or a home of homes.yaml by its name (default: searched upwards from
+    /// here, as git does)
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Everywhere")]
     pub(crate) home: Option<PathBuf>,
     /// Print JSON; errors too, on stderr
@@ -333,6 +334,11 @@ Example:
     /// Remove old data; --dry-run only counts it
     Clean(CleanArgs),
     /// Share this home with other servers through PostgreSQL
+    #[command(after_help = "\
+Example:
+  adjutant home import --database postgres://crew@db/adjutant
+  adjutant home list
+  adjutant home check")]
     Home(HomeArgs),
     /// Back up the record, the configuration, roles and templates into one file
     Backup(BackupArgs),

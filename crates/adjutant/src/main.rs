@@ -17,6 +17,7 @@ mod environment;
 mod home;
 mod init;
 mod logging;
+mod remote_homes;
 mod run;
 mod runtime;
 mod scripted_agent;

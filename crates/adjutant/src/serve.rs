@@ -19,7 +19,7 @@ use server::{Activity, Drain, HomeRole, ReloadScope};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use wire::server::ReloadReport;
+use wire::server::{ReloadReport, SharedHomeStatus};
 
 use crate::cli_error::Trouble;
 use crate::config::changes::Reading;
@@ -146,8 +146,9 @@ pub(crate) async fn prepare(
     config: &Config,
     record: Record,
     place: &ServerAddress,
-    shared_home: Option<SharedHome>,
+    shared: Option<(SharedHome, SharedHomeStatus)>,
 ) -> Result<Ready, Trouble> {
+    let (shared_home, status) = shared.unzip();
     let operator_hash = match record.operator_hash()? {
         Some(hash) => hash,
         None => engine::hash_token(&stage.home.make_operator_token(&stage.env)?),
@@ -197,6 +198,7 @@ pub(crate) async fn prepare(
         version: version.clone(),
         started_at,
         hosts: hosts(config, place),
+        shared_home: status,
         reload: reload(stage.clone(), engine.clone(), in_force),
         files: Arc::new(Editor::new(stage.clone(), &engine)),
         shutdown: shutdown.clone(),

@@ -8,7 +8,7 @@ use model::Timestamp;
 use tokio_util::sync::CancellationToken;
 use wire::event::{ConfigReloaded, EventData};
 
-use wire::server::ReloadReport;
+use wire::server::{ReloadReport, SharedHomeStatus};
 
 use crate::activity::Activity;
 use crate::files::Files;
@@ -49,6 +49,8 @@ pub struct App {
     pub started_at: Timestamp,
     /// Names beside loopback's under which it may be asked for
     pub hosts: Vec<String>,
+    /// The home in PostgreSQL that it owns, where several servers share it
+    pub shared_home: Option<SharedHomeStatus>,
     /// Reads configuration and roles again
     pub reload: Reload,
     /// The configuration and the roles as files

@@ -21,7 +21,7 @@
 //! | `<!-- TEXT is $NAME -->` | from here on this text, an example, stands for a variable of the shell |
 //! | `<!-- endless: COMMAND -->` | in the next block this command never ends: it is ended once it has said something |
 //! | `<!-- on a screen: COMMAND -->` | the same, on a terminal of its own of 80 by 24 |
-//! | `<!-- needs: claude, codex, github, receiver -->` | what of the outside stands in for the real thing |
+//! | `<!-- needs: claude, codex, github, postgres, receiver -->` | what of the outside stands in for the real thing |
 //! | `<!-- not run: REASON -->` | the next block cannot be run honestly; it is counted |
 
 mod compare;

@@ -32,6 +32,25 @@ pub struct ServerStatus {
     pub record: RecordCounts,
     /// True if the caller is the operator
     pub operator: bool,
+    /// The home in PostgreSQL that this server owns; absent on one machine
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_home: Option<SharedHomeStatus>,
+}
+
+/// A home in PostgreSQL, and the server that owns it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SharedHomeStatus {
+    /// Name of the home
+    pub name: String,
+    /// Number of this owner among all that the home had
+    pub epoch: i64,
+    /// Id of this start of the server
+    pub server_id: String,
+    /// Address under which other servers reach it
+    pub url: String,
+    /// Id of the machine that has the run folders of its agents
+    pub machine: String,
 }
 
 /// Answer of `/healthz` and `/readyz`, which need no token.

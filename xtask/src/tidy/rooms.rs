@@ -53,6 +53,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "logging",
             "runtime",
             "yaml",
+            "remote_homes",
             "home",
             "client",
             "server_process",

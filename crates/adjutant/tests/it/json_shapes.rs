@@ -1,6 +1,7 @@
 //! What `--json` prints: the shape of every command's answer, taken from a crew at work, as scripts may rely on
 //! it and as `docs/reference/json.md` tells it.
 
+mod homes;
 mod house;
 mod orders;
 mod shape;
@@ -15,7 +16,7 @@ use crate::BINARY;
 use crate::help::commands;
 
 /// Every answer, and the story in which it is taken. Flags that change the shape belong to the name.
-const ANSWERS: [(&str, &str); 95] = [
+const ANSWERS: [(&str, &str); 103] = [
     ("init", "alone"),
     ("up", "crew"),
     ("down", "crew"),
@@ -71,6 +72,14 @@ const ANSWERS: [(&str, &str); 95] = [
     ("clean", "house"),
     ("backup", "house"),
     ("restore", "house"),
+    ("home create", "homes"),
+    ("home import", "homes"),
+    ("home export", "homes"),
+    ("home list", "homes"),
+    ("home check", "homes"),
+    ("home push", "homes"),
+    ("home pull", "homes"),
+    ("home diff", "homes"),
     ("webhooks", "webhooks"),
     ("webhooks list", "webhooks"),
     ("webhooks dead", "webhooks"),

@@ -220,13 +220,11 @@ impl MemberThread {
         };
         if let Err(error) = follower.catch_up(&mut known.client) {
             drop(follower);
-            return match error {
-                StoreError::Diverged { .. } | StoreError::Corrupt(_) | StoreError::Database(_) => {
-                    self.set_aside(&error)?;
-                    Ok(Turn::Follows(Box::new(known)))
-                }
-                error => Err(error),
-            };
+            if !error.is_damage() {
+                return Err(error);
+            }
+            self.set_aside(&error)?;
+            return Ok(Turn::Follows(Box::new(known)));
         }
         self.publish(&home, &follower)?;
         let is_free = home.lease_left.is_zero() || home.owner.is_none();
@@ -270,7 +268,8 @@ impl MemberThread {
         if file.exists() {
             match Follower::open(file, &home.id) {
                 Ok(follower) => return Ok(follower),
-                Err(error) => self.set_aside(&error)?,
+                Err(error) if error.is_damage() => self.set_aside(&error)?,
+                Err(error) => return Err(error),
             }
         }
         if let Some(folder) = file.parent() {
@@ -321,7 +320,7 @@ impl MemberThread {
         let guarded: Vec<&Path> = options.guarded.iter().map(PathBuf::as_path).collect();
         let store = match Store::open_owned(&options.database, &guarded, *home) {
             Ok(store) => store,
-            Err(error @ (StoreError::Diverged { .. } | StoreError::Corrupt(_))) => {
+            Err(error) if error.is_damage() => {
                 // Given back: the lease runs out by itself.
                 self.set_aside(&error)?;
                 return Err(error);

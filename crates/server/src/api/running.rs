@@ -35,6 +35,7 @@ pub(crate) async fn status(
         calls: shared.metrics.calls(),
         record: app.engine.record_counts()?,
         operator: principal == Principal::Operator,
+        shared_home: app.shared_home.clone(),
     }))
 }
 

@@ -65,22 +65,22 @@ impl Repeat {
 
 impl From<NoOwner> for ToolError {
     fn from(reason: NoOwner) -> Self {
-        const AGAIN: &str = "try again in a second";
+        const REPEAT_ADVICE: &str = "try again in a second";
         let error = |message: String| Self::new(Code::NoOwner, message);
         match reason {
             NoOwner::Nobody(why) => {
                 error(format!("no server may answer for this home at the moment: {why}"))
-                    .hint(AGAIN)
+                    .hint(REPEAT_ADVICE)
                     .detail("outcome", "none")
             }
             NoOwner::Forwarded => {
                 error("this server received a forwarded request and does not own the home".into())
-                    .hint(AGAIN)
+                    .hint(REPEAT_ADVICE)
                     .detail("outcome", "none")
             }
             NoOwner::Unreachable => {
                 error("the owner of this home cannot be reached; it is being replaced".into())
-                    .hint(AGAIN)
+                    .hint(REPEAT_ADVICE)
                     .detail("outcome", "none")
             }
             NoOwner::Unanswered(Unanswered { loss, repeat }) => {
@@ -94,7 +94,7 @@ impl From<NoOwner> for ToolError {
                     }
                 };
                 match repeat {
-                    Repeat::Harmless => error(happened.to_owned()).hint(AGAIN),
+                    Repeat::Harmless => error(happened.to_owned()).hint(REPEAT_ADVICE),
                     Repeat::Once => error(format!("{happened}; the outcome is unknown"))
                         .hint("send the request again with the same `Idempotency-Key`: it takes effect once")
                         .detail("outcome", "unknown"),

@@ -463,6 +463,7 @@ fn app(home: &Path, engine: Engine) -> App {
         version: "0.1.0".to_owned(),
         started_at: Timestamp::from_millis(0),
         hosts: vec!["crew.example".to_owned()],
+        shared_home: None,
         reload: reload(home.join(CHANGED)),
         files: Arc::new(NoFiles),
         shutdown: CancellationToken::new(),

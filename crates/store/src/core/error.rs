@@ -117,6 +117,25 @@ impl StoreError {
         }
     }
 
+    /// True if a file is no longer what it should be. Everything else says nothing of the file: a disk that is full, a lock
+    /// of somebody else, a PostgreSQL that is away.
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode;
+        match self {
+            Self::Corrupt(_) | Self::Diverged { .. } => true,
+            Self::Database(error) | Self::Open { source: error, .. } => matches!(
+                error.sqlite_error_code(),
+                Some(
+                    ErrorCode::NotADatabase
+                        | ErrorCode::DatabaseCorrupt
+                        | ErrorCode::TypeMismatch
+                        | ErrorCode::Unknown
+                )
+            ),
+            _ => false,
+        }
+    }
+
     /// The same again, for everybody who shared a commit that failed.
     pub(crate) fn again(&self) -> Self {
         match self {

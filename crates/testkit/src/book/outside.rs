@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::page::{Page, PageItem};
 use crate::github::FakeGitHub;
+use crate::postgres::Postgres;
 use crate::{Receiver, World};
 
 /// Speaks to Adjutant as Claude Code does, and connects as it would where it is given a configuration.
@@ -19,6 +20,7 @@ const CODEX: &str = include_str!("codex.sh");
 pub(super) struct Surroundings {
     github: Option<FakeGitHub>,
     receivers: Vec<Receiver>,
+    postgres: Option<Postgres>,
 }
 
 impl Surroundings {
@@ -39,6 +41,11 @@ impl Surroundings {
                     world.set("RECEIVER", receiver.url(""));
                     outside.receivers.push(receiver);
                 }
+                "postgres" => {
+                    let postgres = tokio::task::spawn_blocking(|| Postgres::start(&[])).await??;
+                    world.set("POSTGRES", postgres.address());
+                    outside.postgres = Some(postgres);
+                }
                 other => bail!("{}: there is no `{other}` to stand in", page.name),
             }
         }
@@ -47,6 +54,7 @@ impl Surroundings {
 
     /// Whether all that was asked of it was as the real one would have it.
     pub(super) fn finish(self) -> Result<()> {
+        drop(self.postgres);
         self.github.map_or(Ok(()), FakeGitHub::finish)
     }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::time::error::Elapsed;
 use tokio::time::{MissedTickBehavior, timeout};
-use wire::server::{RecordCounts, ServerStatus};
+use wire::server::{RecordCounts, ServerStatus, SharedHomeStatus};
 
 use crate::app::{App, now};
 use crate::cli::{Background, UpArgs};
@@ -374,7 +374,7 @@ The server runs at {}
   home     {}
   agents   {} ({} at work, {} waiting)
   record   {}
-  page     {}",
+{}  page     {}",
         good(line(&status.url)),
         line(&status.version),
         status.pid,
@@ -384,7 +384,18 @@ The server runs at {}
         status.running,
         status.waiting,
         recorded_text(&status.record),
+        status.shared_home.as_ref().map(shared_text).unwrap_or_default(),
         name("adjutant open"),
+    )
+}
+
+/// The home in PostgreSQL, and which of its servers answers.
+fn shared_text(home: &SharedHomeStatus) -> String {
+    let SharedHomeStatus { name, epoch, url, .. } = home;
+    format!(
+        "  shared   {} in PostgreSQL, owned by {} (owner number {epoch})\n",
+        line(name),
+        line(url)
     )
 }
 

@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wire::server::SharedHomeStatus;
 
 use super::server::guard;
 use crate::app::App;
@@ -324,7 +325,15 @@ impl Owner {
         let folder = stage.home.state_dir().join(FILES);
         WrittenFiles::from_rows(record.home_files()?).write_all(&folder)?;
         let stage = Stage { shared_files: Some(folder), ..stage.clone() };
-        let mut ready = prepare(&stage, config, record, place, Some(shared.clone())).await?;
+        let status = SharedHomeStatus {
+            name: server.options.home.clone(),
+            epoch,
+            server_id: server.options.server_id.clone(),
+            url: server.options.url.clone(),
+            machine: server.options.machine.clone(),
+        };
+        let known = Some((shared.clone(), status));
+        let mut ready = prepare(&stage, config, record, place, known).await?;
         let (owning, drain) = ready.take_server()?;
         server.role.send_replace(owning.clone());
         let (address, database) = (server.options.address.clone(), server.options.database.clone());
