@@ -1,4 +1,5 @@
-// Writes a smaller form beside each file of the built page that gets smaller by it; the server sends that one: `node compress.mjs [dist]`.
+// Writes a gzip file beside each file of the built page that compresses; the server sends that
+// form: `node compress.mjs [dist]`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, gzipSync } from 'node:zlib';

@@ -1,23 +1,24 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
-// The page is served by `adjutant` itself. For work on it: `adjutant up`, then `npx vite` with ADJUTANT_URL set.
+// `adjutant` serves the built page. During development: `adjutant up`, then `npx vite` with
+// ADJUTANT_URL set.
 const server = process.env['ADJUTANT_URL'] ?? 'http://127.0.0.1:3001';
 
-// The server answers its own page alone, so the origin must be its own, too.
+// The server accepts only its own origin.
 const proxied = { target: server, changeOrigin: true, headers: { origin: server } };
 
 export default defineConfig({
   plugins: [react()],
   build: {
     target: 'es2023',
-    // The policy allows fonts and pictures from the server alone, not from inside a style sheet.
+    // The policy allows fonts and pictures only as files of the server.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 600,
     rolldownOptions: {
       output: {
-        // What every page needs is one file; many small ones compress worse.
+        // Shared code is one chunk; many small ones compress worse.
         codeSplitting: {
           groups: [
             { name: 'frame', test: /src\/(api|shell|parts\/(?!Markdown|Code|Ansi)[A-Za-z.]+$)|node_modules\/(react|react-dom|scheduler|wouter|@tanstack|lucide-react|regexparam|use-sync)/ },

@@ -1,4 +1,4 @@
-// One agent: its stream as it happens, what it changed, what it was told, what came of it.
+// The agent page: live stream, diff, prompt, calls, mail and result.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkAccessible, expect, scripted, staged, type Stage } from './harness';
@@ -43,7 +43,10 @@ scenarios:
 const short = (id: string) => id.slice(-5);
 const stateOf = async (stage: Stage, id: string) => (await stage.get<{ state: string }>(`/api/agents/${id}`)).state;
 
-/** Drafts one that mends the claim, and waits until it has written everything and waits. */
+/**
+ * Drafts an agent that plays `fence`, and waits until everything before its `wait_file` step is
+ * done.
+ */
 async function fencing(stage: Stage): Promise<{ id: string; folder: string }> {
   const id = await stage.draft('coder', 'fence');
   await expect.poll(async () => (await stage.get<{ costUsd: number | null }>(`/api/agents/${id}`)).costUsd).toBe(1.84);
@@ -147,7 +150,7 @@ scene('much output is folded, and following stops for who reads', async ({ page,
   const more = log.getByRole('button', { name: /lines before; show all/ });
   await more.waitFor();
   await expect.poll(() => log.getByText('1000').count()).toBe(1);
-  // Only the end is read at first.
+  // The page first loads only the end of the stream.
   const earlier = log.getByRole('button', { name: 'Earlier' });
   await earlier.click();
   await log.getByRole('button', { name: '780 lines before; show all' }).waitFor();

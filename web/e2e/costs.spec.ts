@@ -1,4 +1,4 @@
-// Costs and use: what scripted agents report, added up, drawn, told in a table, and carried away.
+// The costs page: totals, plots, tables and the CSV export of usage that scripted agents report.
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { checkAccessible, expect, scripted, staged, type Scene } from './harness';
@@ -70,7 +70,7 @@ scene('the figures, the plot and its table say what was reported', async (at) =>
   const ranking = page.getByRole('table', { name: 'Spent by role' });
   expect(await ranking.getByRole('row').allTextContents()).toEqual(['lead$2.0050%', 'coder$1.5038%', 'tester$0.5013%']);
 
-  // The table is there for those who hear it, and is shown to those who ask.
+  // Screen readers always get the table; the button shows it to everyone.
   const table = page.getByRole('table', { name: 'Dollars over time by role' });
   expect((await table.getByRole('row').last().getByRole('cell').allTextContents()).at(-1)).toBe('$4.00');
   await page.getByRole('button', { name: 'Show as table' }).click();

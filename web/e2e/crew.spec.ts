@@ -1,4 +1,4 @@
-// The crew: who is there, what each does, and what can be done about it.
+// The crew page: the tree of agents, their activity, and the actions on them.
 import { checkAccessible, expect, scripted, staged, type Scene, type Stage } from './harness';
 
 const scene = staged({
@@ -48,7 +48,7 @@ scene('where nobody is, the page says how to begin', async ({ page }) => {
 
 scene('an agent is started from the page, watched in the tree, and killed', async (at) => {
   const { page, stage } = at;
-  // Until it is known who looks, nothing acts.
+  // Buttons that act appear only after the page knows the visitor's rights.
   await page.getByRole('button', { name: 'Start agent' }).first().waitFor();
   await page.keyboard.press('n');
   const dialog = page.getByRole('dialog', { name: 'Start agent' });
@@ -189,7 +189,7 @@ scene('in a narrow window the selected agent comes as a sheet', { width: 900 }, 
 scene('the bar above counts as many running agents as the list', async ({ page, stage }) => {
   await endAll(stage);
   await stage.draft('lead', 'lead');
-  // The lead waits for another and takes no place meanwhile.
+  // The lead waits for its child and occupies no slot meanwhile.
   const counts = async () => {
     const { running, agents } = await stage.get<{ running: { used: number }; agents: { running: number } }>('/api/overview');
     return [running.used, agents.running];
@@ -208,7 +208,7 @@ scene('with two thousand agents only what is seen is drawn, and everything is fo
     const batch = Array.from({ length: 100 }, () => stage.post<{ agentId: string }>('/api/agents', { role: 'hand' }));
     ids.push(...(await Promise.all(batch)).map((joined) => joined.agentId));
   }
-  // Those of a batch come in any order; this one is the last of all.
+  // Agents of one batch arrive in any order, so the last one is enlisted alone.
   const { agentId: last } = await stage.post<{ agentId: string }>('/api/agents', { role: 'hand' });
   await page.reload();
   await page.getByRole('radio', { name: `All ${(known + 2001).toLocaleString('en-US')}` }).waitFor();
@@ -217,14 +217,14 @@ scene('with two thousand agents only what is seen is drawn, and everything is fo
   expect(await drawn()).toBeLessThan(80);
 
   await tree(at).focus();
-  // Pages come as their row is reached.
+  // Further pages load as their row scrolls into view.
   await expect.poll(async () => {
     await page.keyboard.press('End');
     return tree(at).locator(`#crew-${last}`).count();
   }).toBe(1);
   expect(await drawn()).toBeLessThan(80);
 
-  // The reader is far down: who is new waits behind a button, and nothing moves.
+  // While the list is scrolled, new agents wait behind a button and no row moves.
   const top = () => tree(at).evaluate((element) => element.scrollTop);
   const before = await top();
   const added = await stage.post<{ agentId: string }>('/api/agents', { role: 'lead' });

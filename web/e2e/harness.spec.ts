@@ -1,4 +1,4 @@
-// The harness itself: what it promises to notice, it notices.
+// Tests of the harness itself: every fault that it promises to detect fails a scene.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { checkAccessible, launch, play, Stage } from './harness';
@@ -18,7 +18,7 @@ const FAULTS: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'a throw': (page) => page.evaluate(() => void setTimeout(() => Reflect.get(window, 'nothing').there)),
   'a script that the policy forbids': (page) =>
     page.evaluate(() => {
-      // It throws where the policy asks for trusted types; that it tried is what matters.
+      // The policy makes the assignment throw; the attempt alone must be noticed.
       try {
         document.body.setAttribute('onclick', 'window.broken = true');
         document.body.click();
@@ -39,7 +39,7 @@ for (const [fault, act] of Object.entries(FAULTS)) {
   test(`${fault} fails a scene`, async () => {
     const scene = play('harness', browser, stage, {}, async ({ page }) => {
       await act(page);
-      // What the page says arrives in order, so that after this it has arrived.
+      // Console messages arrive in order, so everything written before this one has arrived too.
       const said = page.waitForEvent('console', (message) => message.text() === 'done');
       await page.evaluate(() => void setTimeout(() => console.log('done')));
       await said;

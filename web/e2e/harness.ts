@@ -58,23 +58,23 @@ const FLAGS = [
   '--disable-sync',
 ];
 const HEIGHTS: Readonly<Record<number, number>> = { 1440: 900, 900: 900, 390: 844 };
-/** The page as it was built last, for E2E_PAGE=dist. */
+/** Folder of the last build of the page, for E2E_PAGE=dist. */
 export const DIST = fileURLToPath(new URL('../dist', import.meta.url));
 
-/** In what a scene differs from the usual one. */
+/** Deviations of a scene from the defaults. */
 export interface Options {
-  /** Who looks (default: the operator). `nobody` has no token and no page open. */
+  /** Visitor's rights; `nobody` has no token and no open page. */
   readonly as?: 'operator' | 'viewer' | 'nobody';
-  /** How wide the window is (default: 1440). */
+  /** Width of the window in pixels. */
   readonly width?: 1440 | 900 | 390;
   readonly colours?: 'light' | 'dark';
-  /** What the page may write to its console here. */
+  /** Console messages and faults that are expected in this scene. */
   readonly noise?: readonly RegExp[];
-  /** Runs in the page before its own code. */
+  /** Script that runs in the page before the page's own code. */
   readonly before?: () => void;
 }
 
-/** What a scene has. */
+/** Page, server and browser context of a scene. */
 export interface Scene {
   readonly page: Page;
   readonly stage: Stage;
@@ -83,7 +83,7 @@ export interface Scene {
 
 type Act = (scene: Scene) => Promise<void>;
 
-/** Prepares a server for the scenes of a file. */
+/** Starts a server for the scenes of a file, and returns the function that defines a scene. */
 export function staged(plan: Plan = {}): (name: string, ...rest: [Act] | [Options, Act]) => void {
   let stage: Stage | undefined;
   let browser: Browser | undefined;
@@ -103,7 +103,7 @@ export function staged(plan: Plan = {}): (name: string, ...rest: [Act] | [Option
   };
 }
 
-/** Starts the browser that the machine has. */
+/** Launches the Chromium that is installed on the machine. */
 export async function launch(): Promise<Browser> {
   const folders = (process.env['PATH'] ?? '').split(':');
   const executablePath = BROWSERS.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
@@ -111,7 +111,7 @@ export async function launch(): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS, headless: process.env['E2E_SHOW'] === undefined });
 }
 
-/** Plays one scene, and fails where it or the page does. */
+/** Plays one scene; fails if the scene fails or the page reports a fault. */
 export async function play(name: string, browser: Browser, stage: Stage, options: Options, act: Act): Promise<void> {
   const width = options.width ?? 1440;
   const context = await browser.newContext({
@@ -133,7 +133,7 @@ export async function play(name: string, browser: Browser, stage: Stage, options
     const folder = join(TARGET, 'e2e');
     await mkdir(folder, { recursive: true });
     const path = join(folder, `${name.replaceAll(/[^A-Za-z0-9]+/g, '-')}.png`);
-    // The page may be gone; what failed matters more.
+    // The page may be closed already; the first error matters more.
     await page.screenshot({ path }).catch(() => null);
     if (error instanceof Error) error.message += `\n(what it showed: ${path})${faults.map((fault) => `\n${fault}`).join('')}`;
     throw error;
@@ -142,13 +142,13 @@ export async function play(name: string, browser: Browser, stage: Stage, options
   }
 }
 
-/** Lets a tab in by a link, and waits until the page is there. */
+/** Logs a tab in through a link, and waits until the page is shown. */
 export async function enter(page: Page, stage: Stage, rights: 'operator' | 'viewer'): Promise<void> {
   await page.goto(await stage.link(rights));
   await page.getByRole('navigation').first().waitFor();
 }
 
-/** What is wrong with a page, as it comes. */
+/** Collects console errors, exceptions and foreign requests of a page as they occur. */
 function watch(page: Page, stage: Stage, noise: readonly RegExp[]): string[] {
   const faults: string[] = [];
   const note = (fault: string) => {
@@ -175,7 +175,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Takes the page's files from `dist`, under the policy that the server sends with its own. */
+/** Serves the page's files from `dist` with the Content-Security-Policy of the server. */
 async function fromDist(context: BrowserContext, stage: Stage): Promise<void> {
   const policy = (await fetch(`${stage.url}/`)).headers.get('content-security-policy') ?? '';
   const isPage = (url: URL) => url.origin === stage.url && !/^\/(api|mcp|metrics|healthz)(\/|$)/.test(url.pathname);
@@ -187,9 +187,9 @@ async function fromDist(context: BrowserContext, stage: Stage): Promise<void> {
   });
 }
 
-/** Fails where axe finds a fault that keeps people out: serious or critical, by the rules of WCAG 2 A and AA. */
+/** Fails on serious or critical axe violations of WCAG 2 A and AA. */
 export async function checkAccessible(page: Page): Promise<void> {
-  // Given to the page past its policy, which allows no script but the page's own.
+  // `evaluate` bypasses the page's policy, which allows only the page's own scripts.
   await page.evaluate(axe.source);
   const found = await page.evaluate(async () => {
     const results = await window.axe?.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] });

@@ -1,4 +1,5 @@
-// The page follows the server: through a restart, through a break of the line, and only as far as its link lets it.
+// Live updates: the page follows the server through restarts and lost connections, within the
+// rights of its link.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -19,7 +20,10 @@ scenarios:
 `,
 });
 
-/** Notes the number of every event that reaches the page, beside the page's own reader. */
+/**
+ * Records the number of every event that the page receives, without disturbing the page's own
+ * reader.
+ */
 function noteEvents(): void {
   const numbers: number[] = [];
   Object.defineProperty(window, 'heard', { value: numbers });
@@ -49,7 +53,7 @@ function noteEvents(): void {
 
 const heard = ({ page }: Scene): Promise<number[]> => page.evaluate(() => Reflect.get(window, 'heard') as number[]);
 
-/** Waits until the page has heard of everything, and makes sure that it heard of each event once, in order. */
+/** Waits for the last event, and checks that each event arrived exactly once and in order. */
 async function complete(at: Scene, first: number): Promise<void> {
   const last = await at.stage.lastEvent();
   await expect.poll(async () => (await heard(at)).at(-1)).toBe(last);
@@ -64,7 +68,7 @@ scene('the server is killed under the open page, which comes back and misses not
   const { page, stage } = at;
   await page.getByText(/^event \d/).waitFor();
   const first = await stage.lastEvent();
-  // An agent that works while there is no server: what it does is told when there is one again.
+  // The agent works while the server is down; its events arrive after the restart.
   const agent = await stage.draft('hand', 'count');
   await expect.poll(() => readdirSync(stage.project)).toContain('counting');
   await complete(at, first);
@@ -118,7 +122,7 @@ scene('who came by a read-only link sees everything and can do nothing', { as: '
   expect(await page.getByRole('button', { name: 'Start agent' }).count()).toBe(0);
   await checkAccessible(page);
   const before = await stage.lastEvent();
-  // Not only the buttons are gone: the token itself can do nothing.
+  // The token itself has no rights, so hidden buttons are not the only protection.
   const answers = await page.evaluate(async () => {
     const token = sessionStorage.getItem('adjutant.token') ?? '';
     const ask = async (path: string, body: unknown) => {
@@ -140,7 +144,7 @@ scene('without a link the page shows how to get one, and nothing else', { as: 'n
   await page.goto(`${stage.url}/crew`);
   await page.getByRole('heading', { name: 'This page opens with a link' }).waitFor();
   await checkAccessible(page);
-  // The link lets this tab in, and stays in it after a reload though the code is gone from the address.
+  // The tab stays logged in after a reload, although the code is gone from the address.
   await page.goto(await stage.link());
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
   expect(page.url()).not.toContain('login');

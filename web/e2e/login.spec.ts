@@ -1,8 +1,8 @@
-// Into the page: links that work once, links to look, what a void token shows, and what the browser is told to forbid.
+// Logging in: single-use links, read-only links, expired sessions, and the security headers.
 import { checkAccessible, expect, staged } from './harness';
 
 const scene = staged();
-/** The browser writes refused requests to its console itself. */
+/** Messages that the browser itself writes to the console for refused requests. */
 const REFUSED = [/401 \(Unauthorized\)/, /403 \(Forbidden\)/];
 
 scene('a link works once, and says so the second time', { as: 'nobody', noise: REFUSED }, async ({ page, stage, context }) => {
@@ -14,7 +14,7 @@ scene('a link works once, and says so the second time', { as: 'nobody', noise: R
   expect(kept[0]).toMatch(/^adjtab_/);
   expect(kept[1]).not.toContain('adjtab_');
   expect(kept[2]).toBe('');
-  // The tab stays in over a reload; another one does not get in by the same link.
+  // The tab survives a reload; a second tab cannot use the same link.
   await page.reload();
   await page.getByRole('navigation').first().waitFor();
   const other = await context.newPage();
@@ -22,7 +22,7 @@ scene('a link works once, and says so the second time', { as: 'nobody', noise: R
   await other.getByRole('heading', { name: 'This link has been used' }).waitFor();
   await other.getByRole('button', { name: 'adjutant open', exact: true }).waitFor();
   await checkAccessible(other);
-  // A new link, pasted into that tab, lets it in, though only what stands behind # is new.
+  // Pasting a new link changes only the part after `#`, which loads no page.
   await other.goto(await stage.link('operator'));
   await other.getByRole('navigation').first().waitFor();
 });
@@ -65,7 +65,7 @@ scene('a link that is taken back puts its tabs out at once, where they are', { a
   await stage.cli('open', '--revoke', links.at(-1)?.id ?? '');
   await page.getByRole('heading', { name: 'Your session has expired' }).waitFor();
   expect(page.url()).toBe(`${stage.url}/tasks?view=list`);
-  // Who gets a new link goes on where they were.
+  // A new link returns the visitor to the page that was open.
   await page.goto(await stage.link('operator'));
   await page.getByRole('navigation').first().waitFor();
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/tasks?view=list');
@@ -101,7 +101,7 @@ scene('the page is sent with its guards, and the browser keeps to them', { noise
   const script = /src="(\/assets\/[^"]+)"/.exec(await answer.text())?.[1] ?? '';
   const asset = await fetch(`${stage.url}${script}`);
   expect(asset.headers.get('cache-control')).toContain('immutable');
-  // No text becomes script or markup, and nothing is run or fetched that is not the page's own.
+  // Trusted Types reject markup and script; the policy blocks foreign requests.
   const held = await page.evaluate(async () => {
     const breaks: string[] = [];
     document.addEventListener('securitypolicyviolation', (event) => breaks.push(event.effectiveDirective));

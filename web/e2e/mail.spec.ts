@@ -1,11 +1,11 @@
-// Mail: agents ask, the person answers from the page, and they go on.
+// The mail page: agents ask, the operator answers on the page, and the agents continue.
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { checkAccessible, expect, scripted, staged, type Stage } from './harness';
 
-/** Stands in for Claude Code: asks for permission to use a tool, and writes down what it hears. */
+/** Stand-in for Claude Code: asks for permission to use a tool, and records the answer. */
 const CLAUDE = `#!/bin/sh
 hear() { IFS= read -r line || exit 0; printf '%s\\n' "$line" >> heard; }
 hear
@@ -63,7 +63,7 @@ interface Ended {
 }
 const over = (stage: Stage, agent: string) => stage.json<Ended>('await', agent);
 
-/** Writes to the human in an agent's name. */
+/** Sends mail to the operator in an agent's name. */
 const write = (stage: Stage, agentId: string, subject: string, body = 'b') =>
   stage.post('/mcp/execute', { agentId, toolName: 'mcp__mail__send', input: { toHuman: true, subject, body } });
 
@@ -74,7 +74,7 @@ scene('a question is answered with an offered answer, and who asked goes on with
   await expect.poll(() => page.title()).toBe('(1) Mail · Adjutant');
   await page.getByRole('button', { name: /Which lock may I take\?/ }).click();
   await page.getByRole('heading', { name: 'Which lock may I take?' }).waitFor();
-  // The body is Markdown, and what it offers stands below it once, as buttons.
+  // Offered answers are removed from the Markdown body and shown once, as buttons.
   await page.locator('article strong', { hasText: 'shared' }).waitFor();
   const offers = page.getByRole('radiogroup', { name: 'Offered answers' });
   expect(await offers.getByRole('radio').count()).toBe(2);
@@ -98,7 +98,7 @@ for (const [verb, behavior, words] of [['Allow', 'allow', ''], ['Deny', 'deny', 
     await page.goto(`${stage.url}/mail`);
     await page.getByRole('button', { name: /May fetcher use WebFetch\?/ }).first().click();
     await page.locator('article').getByText('https://example.com').waitFor();
-    // Every other word would be a no, so that one of the two must be taken.
+    // Any other text would deny the request, so the page requires one of the two offers.
     await page.getByLabel('Your answer').fill('sure');
     await page.getByText('Choose Allow or Deny first.').waitFor();
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);

@@ -1,4 +1,4 @@
-// Notifications of the browser. Chromium without a screen shows none, so what would be shown is written down instead.
+// Browser notifications. Headless Chromium shows none, so the scene records them.
 import { expect, scripted, staged } from './harness';
 
 const scene = staged({
@@ -21,7 +21,7 @@ interface Shown {
   readonly body: string;
 }
 
-/** Runs in the page before its own code: a browser that allows notifications, with the page in the background. */
+/** Replaces `Notification` with a recorder, and puts the page in the background. */
 function background(): void {
   const shown: Shown[] = [];
   class Noted {

@@ -1,5 +1,7 @@
-// Takes the pictures of the docs: every page, light and dark, over a real server with a crew of scripted agents at work.
-// `make pictures` (or `npm run pictures` with a built binary). They go to `docs/pictures`.
+// Takes the pictures of the documentation: every page, light and dark, over a real server with
+// scripted agents.
+// Run `make pictures`, or `npm run pictures` with a built binary. The pictures are written to
+// `docs/pictures`.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +12,7 @@ import { launch, play, scripted, Stage } from './harness';
 import { ROOT } from './stage';
 
 const PICTURES = join(ROOT, 'docs/pictures');
-/** Which of them, by name and comma; all if it is not set. */
+/** Names of the pictures to take, separated by commas; all of them if unset. */
 const ONLY = process.env['PICTURES'];
 const scene = (name: string) => readFile(fileURLToPath(new URL(`scene/${name}`, import.meta.url)), 'utf8');
 
@@ -24,17 +26,20 @@ const ROLES = {
   scout: scripted('worker', 'worktree: none', 'budget: {usd: 0.5}'),
 };
 
-/** One picture: its name, where it is taken, and what must be there before. */
+/** A picture: its name, its address, and the condition to wait for. */
 interface Shot {
   readonly name: string;
   readonly path: string;
   readonly ready: (page: Page) => Promise<unknown>;
 }
 
-/** What a reviewer is asked: the first word chooses what it plays. */
+/** Instructions for a reviewer; their first word selects its scenario. */
 const ASK = '{{instructions}}\n\nThe work of {{coder}}, for the {{iteration}}. time.\n';
 
-/** The crew's seconds become minutes, so that a picture shows more than a moment. Only times that are shown are touched. */
+/**
+ * Stretches the crew's seconds to minutes, so that a picture shows a plausible history. Changes
+ * only displayed times.
+ */
 const STRETCH = `
 import sqlite3, sys, time
 db, now, times = sqlite3.connect(sys.argv[1]), int(time.time() * 1000), 160
@@ -47,10 +52,10 @@ for table, columns in {
 db.commit()
 `;
 
-/** The crew with one of them chosen, so that the dock shows it. */
+/** Selects an agent, so that the dock is visible. */
 async function watched(page: Page): Promise<void> {
   await page.getByText('reviewer').first().waitFor();
-  // On a phone there is no dock, and a touch would open the agent.
+  // A phone has no dock; a tap would open the agent's page.
   if ((page.viewportSize()?.width ?? 0) > 699) await page.getByText('Renew leases').first().click();
 }
 

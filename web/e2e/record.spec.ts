@@ -1,4 +1,4 @@
-// The record: searched, counted, opened, followed as it grows, carried away, and found out when somebody changed it.
+// The record page: search, histogram, one call, new calls, export, and detection of a changed row.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -20,7 +20,7 @@ scenarios:
 
 let agent: string | null = null;
 
-/** The scripted agent, played once for the whole file. */
+/** Plays the scripted agent once for the whole file, and returns its id. */
 async function played({ stage }: Scene): Promise<string> {
   if (agent === null) {
     agent = await stage.draft('hand', 'busy');
@@ -32,7 +32,7 @@ async function played({ stage }: Scene): Promise<string> {
 const rows = (page: Page) => page.getByRole('table', { name: 'Calls' }).getByRole('row').filter({ has: page.getByRole('cell') });
 const box = (page: Page) => page.getByRole('combobox', { name: 'Search the record' });
 
-/** Opens the page for what is looked for. */
+/** Opens the page with a query. */
 async function look({ page, stage }: Scene, q: string, more = ''): Promise<void> {
   await page.goto(`${stage.url}/record?q=${encodeURIComponent(q)}${more}`);
   await rows(page).first().waitFor();
@@ -58,14 +58,14 @@ scene('calls are listed the newest first, and one is opened whole', async (at) =
   expect(await panel.getByRole('link', { name: 'hand' }).getAttribute('href')).toBe(`/agents/${id}`);
   await checkAccessible(page);
 
-  // The same tool with the same input, in a form.
+  // The button opens a form with the tool and input of the call.
   await panel.getByRole('button', { name: 'Run again' }).click();
   const form = page.getByRole('dialog');
   await form.waitFor();
   expect(await form.getByRole('textbox', { name: 'title' }).inputValue()).toBe('Not for me');
   await page.keyboard.press('Escape');
 
-  // Keys go on to the next.
+  // The keys move the selection while the panel is open.
   await page.keyboard.press('k');
   await panel.getByText('RESOURCE_NOT_FOUND').first().waitFor();
   await page.keyboard.press('Escape');
@@ -187,7 +187,7 @@ scene('it can be read in the dark, at a middling width', { width: 900, colours: 
   await checkAccessible(at.page);
 });
 
-// The last one: after it the record is not what it was.
+// Must stay the last scene: it corrupts the record.
 scene('a changed record is found out', { as: 'nobody' }, async (at) => {
   await played(at);
   const { page, stage } = at;

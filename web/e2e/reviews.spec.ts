@@ -1,4 +1,4 @@
-// Reviews: what waits for a person is looked at, approved, sent back or lifted from the page, and merged.
+// The reviews page: work is inspected, approved, sent back or given another review, and merged.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -12,7 +12,7 @@ const scene = staged({
   },
   config: { '\ncheck: null\n': '\ncheck: sh check.sh\n' },
   files: {
-    // The reviewer plays what the coder asks for.
+    // The reviewer plays the scenario that the coder names.
     '.adjutant/review.md': '{{instructions}}\n\nWork of {{coder}}, review {{iteration}} of {{max_iterations}}.\n',
     'check.sh': `
 echo "looking at $(ls | tr '\\n' ' ')"
@@ -82,7 +82,7 @@ scenarios:
 
 let epic: string | null = null;
 
-/** A task of the epic that an agent has done, so that it waits for approval. Its number. */
+/** Creates a task, lets an agent finish it, and returns its number once it waits for approval. */
 async function handed(stage: Stage, title: string, prompt: string): Promise<string> {
   epic ??= (await stage.tool<{ id: string }>('mcp__epic__create', { title: 'The epic' })).id;
   const slug = title.toLowerCase().replaceAll(' ', '-');
@@ -101,7 +101,7 @@ scene('work is looked at, approved and merged', async ({ page, stage }) => {
   await page.getByRole('button', { name: /Change a line/ }).click();
   await page.getByRole('heading', { name: 'Change a line' }).waitFor();
   await page.getByText('merges cleanly').waitFor();
-  // What changed, side by side.
+  // The diff is shown side by side.
   await page.getByText('line twenty').first().waitFor();
   await page.getByText('0 of 2 files seen').waitFor();
   await checkAccessible(page);
@@ -187,7 +187,7 @@ scene('a check is watched while it runs, and what fails it is told with its comm
 scene('what is held waits for a person, and is tried again', async ({ page, stage }) => {
   await stage.tool('mcp__task__create', { title: 'Held for a moment', slug: 'held' });
   await stage.cli('run', '--role', 'hand', '--task', 'held', 'hand_in');
-  // Somebody works in the checkout at the same lines.
+  // Uncommitted changes in the checkout touch the same lines.
   const lines = await stage.git('show', 'main:lines.txt');
   await stage.write('lines.txt', 'mine\n');
   await page.goto(`${stage.url}/reviews/held`);
@@ -211,12 +211,12 @@ scene('an agent that has had its reviews is told, and the limit is lifted', asyn
   await page.goto(`${stage.url}/reviews`);
   await page.getByRole('button', { name: /3 of 3 reviews used: allow more or end/ }).click();
   await page.getByText('3 of 3 rounds used, 3 failed; after 5 failed ones it is abandoned').waitFor();
-  // What the reviewer said of a file stands under it, the rest at the end.
+  // A note that names a file stands under it; the other notes follow at the end.
   await page.getByText('In feature.txt the last line is lost.').first().waitFor();
   await page.getByText("3 reviewers' notes").waitFor();
   expect(await page.getByText('REVIEW_FEEDBACK.md').count(), 'feedback is no part of the work').toBe(0);
   await checkAccessible(page);
-  // What would end something asks first, in numbers.
+  // Ending an agent requires a confirmation that states the consequences in numbers.
   await page.getByRole('button', { name: 'Abandon' }).click();
   await page.getByRole('dialog').getByText(/after 3 reviews/).waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();

@@ -1,4 +1,4 @@
-// Settings: changed with a check before they are saved; roles, permissions, and webhooks that are mended from here.
+// The settings page: edits are checked before they are saved; roles, permissions and webhooks.
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { checkAccessible, expect, staged, type Stage } from './harness';
 
-/** Somebody who is told of events, and takes them or does not. */
+/** Receiver of webhook events with a configurable status. */
 const receiver: { server: Server | null; status: number; got: string[] } = { server: null, status: 500, got: [] };
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -52,7 +52,7 @@ scene('a limit is changed after it passed the check', async ({ page, stage }) =>
   await page.getByText('Saved and in force').waitFor();
   await expect.poll(() => readFile(config(stage), 'utf8')).toContain('  depth: 5\n');
   await page.getByText('There are no changes.').waitFor();
-  // Back to the default: the key leaves the file.
+  // Resetting a key to its default removes it from the file.
   await page.getByRole('button', { name: 'Default: 3' }).click();
   await page.getByText('The check passed.').waitFor();
   await save.click();
@@ -87,7 +87,7 @@ scene('a role is written, and what is wrong with it is said', async ({ page, sta
   await checkAccessible(page);
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(() => readFile(join(stage.home, 'roles/coder.md'), 'utf8')).toContain('Leave the docs alone.');
-  // A new one has no file before it is saved.
+  // A new role has no file until it is saved.
   await page.getByRole('button', { name: 'New role' }).click();
   await page.getByLabel('Name').fill('scribe');
   await page.getByRole('button', { name: 'Begin' }).click();

@@ -1,4 +1,4 @@
-// The frame around every page: the palette with every tool, keys, light and dark, and what is said where nothing is.
+// The frame around every page: palette, tools, keys, theme and unknown addresses.
 import { checkAccessible, expect, scripted, staged } from './harness';
 
 const scene = staged({

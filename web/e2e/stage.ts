@@ -1,4 +1,4 @@
-// A project of its own in a temporary folder, with the real server over it and agents that play scenarios.
+// A temporary project with a real server and agents that play scenarios.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,27 +10,33 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The repository. */
+/** Root of the repository. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Where builds go. */
+/** Folder of the cargo build. */
 export const TARGET = process.env['CARGO_TARGET_DIR'] ?? join(ROOT, 'target');
 const BINARY = process.env['ADJUTANT_BIN'] ?? join(TARGET, 'debug/adjutant');
 
-/** What is in the project before the server starts. */
+/** Contents of the project before the server starts. */
 export interface Plan {
-  /** `crew.yaml`: what scripted agents do, a scenario a name. The first word of a prompt names it. */
+  /** `crew.yaml`, one scenario per name. The first word of a prompt selects the scenario. */
   readonly scenarios?: string;
-  /** Roles beside those of `adjutant init`: the lines between the `---`, without the name. See `scripted`. */
+  /**
+   * Roles in addition to those of `adjutant init`: their front matter without the name. See
+   * `scriptedRole`.
+   */
   readonly roles?: Readonly<Record<string, string>>;
-  /** Other files of the project, committed with the rest. */
+  /** Further files of the project, committed with the rest. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What stands in config.yaml, and what is to stand there instead. */
+  /** Replacements in config.yaml: existing text to new text. */
   readonly config?: Readonly<Record<string, string>>;
-  /** More variables for the server and the commands. */
+  /** Additional environment variables for the server and the commands. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** The lines of a role whose agents play `crew.yaml`: `scripted('coding')`, `scripted('coding', 'worktree: fresh')`. */
+/**
+ * Returns the front matter of a role whose agents play `crew.yaml`: `scriptedRole('coding',
+ * 'worktree: fresh')`.
+ */
 export function scripted(category: string, ...more: readonly string[]): string {
   return [`category: ${category}`, 'agent: script', 'script: crew.yaml', ...more].join('\n');
 }
@@ -46,7 +52,7 @@ export class Stage {
     private readonly variables: Readonly<Record<string, string>>,
   ) {}
 
-  /** Makes the project, starts the server. */
+  /** Creates the project and starts the server. */
   static async open(plan: Plan = {}): Promise<Stage> {
     if (!existsSync(BINARY)) throw new Error(`${BINARY} is not there: run \`cargo build -p adjutant\`, or set ADJUTANT_BIN`);
     const folder = await mkdtemp(join(tmpdir(), 'adjutant-page-'));
@@ -71,7 +77,7 @@ export class Stage {
   }
 
   async #furnish(plan: Plan): Promise<void> {
-    // Named, so that a home or a repository further up cannot be taken for the project's.
+    // Passed explicitly, so that `init` cannot pick up a home or repository in a parent folder.
     await this.cli('init', '--home', this.project);
     for (const [name, front] of Object.entries(plan.roles ?? {})) await this.role(name, front);
     if (plan.scenarios !== undefined) await this.write('crew.yaml', plan.scenarios);
@@ -99,7 +105,7 @@ export class Stage {
     return join(this.project, '.adjutant');
   }
 
-  /** The folder of the record and the run folders, in the repository. */
+  /** Folder of the database and the run folders, inside the repository. */
   get state(): string {
     const all = join(this.project, '.git', 'adjutant');
     const [only] = readdirSync(all);
@@ -107,17 +113,17 @@ export class Stage {
     return join(all, only);
   }
 
-  /** Where the server is, without a slash at the end. It is the same after every start. */
+  /** Address of the server without a trailing slash; unchanged by restarts. */
   get url(): string {
     return this.#url;
   }
 
-  /** The operator's token. */
+  /** Token of the operator. */
   get token(): string {
     return this.#token;
   }
 
-  /** The server's process, while it runs. */
+  /** Process id of the server while it runs. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -126,7 +132,7 @@ export class Stage {
     return { ...this.variables, ADJUTANT_SERVER_PORT: this.#port };
   }
 
-  /** Starts the server, on the port it had before. */
+  /** Starts the server on its previous port. */
   async start(): Promise<void> {
     const child = spawn(BINARY, ['up', '--json'], {
       cwd: this.project,
@@ -143,12 +149,12 @@ export class Stage {
     this.#port = new URL(url).port;
   }
 
-  /** Asks the server to end, and waits until it has. */
+  /** Stops the server with SIGTERM, and waits for its end. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM');
   }
 
-  /** Kills the server in the middle of whatever it does. Agents go on. */
+  /** Kills the server with SIGKILL. Agents keep running. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
@@ -162,13 +168,13 @@ export class Stage {
     await ended;
   }
 
-  /** Runs a command of `adjutant` in the project, and gives what it prints. */
+  /** Runs an `adjutant` command in the project, and returns its output. */
   async cli(...typed: readonly string[]): Promise<string> {
     const { stdout } = await run(BINARY, typed, { cwd: this.project, env: this.#environment, maxBuffer: 1 << 26 });
     return stdout;
   }
 
-  /** The same with `--json`. */
+  /** Runs an `adjutant` command with `--json`, and parses its output. */
   async json<T = Record<string, unknown>>(...typed: readonly string[]): Promise<T> {
     return JSON.parse(await this.cli(...typed, '--json')) as T;
   }
@@ -179,46 +185,48 @@ export class Stage {
     return stdout.trim();
   }
 
-  /** Writes a file of the project. A file is also how a test tells an agent to go on: see the step `wait_file`. */
+  /** Writes a file of the project. The step `wait_file` lets an agent wait for such a file. */
   async write(path: string, text: string): Promise<void> {
     const file = join(this.project, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   }
 
-  /** Writes a role. After the start of the server it needs `reload`. */
+  /** Writes a role. A running server needs `reload` to see it. */
   async role(name: string, front: string, says = `You are the ${name}.`): Promise<void> {
     await writeFile(join(this.home, 'roles', `${name}.md`), `---\nname: ${name}\n${front}\n---\n${says}\n`);
   }
 
-  /** Starts an agent, and gives its id. The prompt's first word names its scenario. */
+  /** Drafts an agent, and returns its id. The first word of the prompt selects the scenario. */
   async draft(role: string, prompt: string, ...more: readonly string[]): Promise<string> {
     const { agentId } = await this.json<{ agentId: string }>('draft', '--role', role, prompt, ...more);
     return agentId;
   }
 
-  /** Waits until an agent is over, and gives its state. */
+  /** Waits until an agent has ended, and returns its state. */
   async ended(agent: string): Promise<string> {
     const { stdout } = await run(BINARY, ['await', agent, '--json'], { cwd: this.project, env: this.#environment }).catch(
-      // A command that waits for an agent that fails says so in its exit code, too.
+      // `await` exits with an error code if the agent failed; its output is still valid.
       (error: { stdout: string }) => error,
     );
     return (JSON.parse(stdout) as { state: string }).state;
   }
 
-  /** Uses a tool over HTTP, as the operator: `stage.tool('mcp__task__create', { title: 'Mend it' })`. */
+  /**
+   * Calls a tool over HTTP as the operator: `stage.tool('mcp__task__create', { title: 'Fix it' })`.
+   */
   async tool<T = Record<string, unknown>>(toolName: string, input: unknown = {}): Promise<T> {
     const answer = await this.#ask<{ success: boolean; data: T; error?: unknown }>('POST', '/mcp/execute', { toolName, input });
     if (!answer.success) throw new Error(`${toolName}: ${JSON.stringify(answer.error)}`);
     return answer.data;
   }
 
-  /** Reads a route of `/api` as the operator. */
+  /** Sends a GET request to `/api` as the operator. */
   async get<T = Record<string, unknown>>(path: string): Promise<T> {
     return this.#ask<T>('GET', path);
   }
 
-  /** Does something over a route of `/api` as the operator. */
+  /** Sends a POST request to `/api` as the operator. */
   async post<T = Record<string, unknown>>(path: string, body: unknown = {}): Promise<T> {
     return this.#ask<T>('POST', path, body);
   }
@@ -234,32 +242,32 @@ export class Stage {
     return JSON.parse(text) as T;
   }
 
-  /** The number of the last event. */
+  /** Number of the newest event. */
   async lastEvent(): Promise<number> {
     return (await this.get<{ last: number }>('/api/events?after=now')).last;
   }
 
-  /** A link that lets a tab in: the operator's own, or one for others, who may only look. */
+  /** Creates a login link, for the operator or read-only. */
   async link(rights: 'operator' | 'viewer' = 'operator'): Promise<string> {
     const { url } = await this.json<{ url: string }>('open', ...(rights === 'viewer' ? ['--read-only'] : ['--print']));
     return url;
   }
 
-  /** Ends the server and every agent, and takes the folder away. */
+  /** Stops the server, kills all agents, and removes the folder. */
   async close(): Promise<void> {
     await this.stop();
     this.#endAgents();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
-  /** Whoever Adjutant started tells in its environment of which home it is. */
+  /** Kills every process whose environment names this project's home. */
   #endAgents(): void {
     const mark = `ADJUTANT_HOME=${this.home}`;
     for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
       try {
         if (readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(mark)) process.kill(Number(name), 'SIGKILL');
       } catch {
-        // It is gone, or somebody else's.
+        // The process has ended, or belongs to another user.
       }
     }
   }

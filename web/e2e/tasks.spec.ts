@@ -1,4 +1,5 @@
-// Tasks: written, dragged, moved by the menu, given to an agent, told of; epics above; thousands of them.
+// The tasks page: board, drag and drop, menus, assignment, history, epics, graph, and thousands of
+// tasks.
 import type { Locator, Page } from 'playwright-core';
 import { checkAccessible, expect, scripted, staged, type Stage } from './harness';
 
@@ -22,7 +23,7 @@ const columnOf = async (stage: Stage, made: Made) => (await stage.get(`/api/task
 const card = (page: Page, made: Made) => page.locator(`a[data-number="${digits(made)}"]`);
 const column = (page: Page, name: string) => page.getByRole('region', { name: new RegExp(`^${name}, `) });
 
-/** Drags as a hand does: press, move in steps, let go. */
+/** Drags with real mouse events: press, move in steps, release. */
 async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
   const [a, b] = [await from.boundingBox(), await to.boundingBox()];
   if (a === null || b === null) throw new Error('nothing to drag');
@@ -46,7 +47,7 @@ scene('a task is written, and stands on the board', async ({ page, stage }) => {
   await dialog.getByRole('button', { name: /Create task/ }).click();
   await dialog.waitFor({ state: 'detached' });
   await column(page, 'Ready').getByRole('link', { name: /Fence stale claims/ }).waitFor();
-  // It is open at once, with its text and its history.
+  // A created task opens at once, with its description and history.
   const panel = page.getByRole('complementary', { name: /^Task TAS-/ });
   await panel.getByRole('heading', { name: 'Fence stale claims' }).waitFor();
   await panel.locator('strong', { hasText: 'them' }).waitFor();
@@ -76,7 +77,7 @@ scene('a task is dragged to another column with the mouse', async ({ page, stage
   await column(page, 'In progress').locator(`a[data-number="${digits(made)}"]`).waitFor();
   await expect.poll(() => columnOf(stage, made)).toBe('inProgress');
   await page.getByText(`${made.number} moved to In progress.`).first().waitFor();
-  // Somebody else moves it: the board follows.
+  // A move by another client updates the board.
   await stage.tool('mcp__session__task-update', { id: made.number, status: 'remaining' });
   await column(page, 'Ready').locator(`a[data-number="${digits(made)}"]`).waitFor();
 });
@@ -92,7 +93,7 @@ scene('a drop that may not be says why, and the card goes back', { noise: [/409/
   await column(page, 'Ready').locator(`a[data-number="${digits(made)}"]`).waitFor();
   expect(await columnOf(stage, made)).toBe('ready');
   await checkAccessible(page);
-  // What can be done about it stands beside it.
+  // The refusal offers the alternative.
   await page.getByRole('button', { name: 'Complete without a review…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill('It came another way.');
@@ -125,7 +126,7 @@ scene('the menu does what dragging does, by the keys alone', async ({ page, stag
   await page.getByRole('menuitem', { name: 'Move to In progress' }).press('Enter');
   await column(page, 'In progress').locator(`a[data-number="${digits(made)}"]`).waitFor();
   await expect.poll(() => columnOf(stage, made)).toBe('inProgress');
-  // Screen readers hear of it.
+  // Screen readers announce the move.
   await expect.poll(() => page.getByRole('status').allTextContents()).toContain(`${made.number} moved to In progress.`);
   await card(page, made).press('Enter');
   await page.getByRole('complementary', { name: `Task ${made.number}` }).waitFor();
@@ -172,7 +173,7 @@ scene('a task is given to an agent, and its history tells of it', async ({ page,
   await panel.getByText('Show all').click();
   await panel.getByText('Original Request').waitFor();
   await checkAccessible(page);
-  // The card shows who has it; the agent's own word moves it.
+  // The card shows the agent; the agent's own status update moves the card.
   await stage.post('/mcp/execute', { agentId: agent, toolName: 'mcp__task__update_status', input: { taskId: made.number, status: 'IN_PROGRESS' } });
   await column(page, 'In progress').getByRole('link', { name: /For a hand/ }).waitFor();
   await panel.getByText(`claimed by hand ${short}`).waitFor();

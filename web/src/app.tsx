@@ -6,7 +6,7 @@ import { Login } from './shell/Login';
 import { Page } from './shell/Page';
 import { Shell } from './shell/Shell';
 
-// A page's code comes when it is first opened.
+// Each page is a chunk of its own, loaded when it is first opened.
 const Crew = lazy(() => import('./pages/crew/CrewPage'));
 const Agent = lazy(() => import('./pages/agent/AgentPage'));
 const Tasks = lazy(() => import('./pages/tasks/TasksPage'));

@@ -9,7 +9,7 @@ import { session } from './api/session';
 import { App } from './app';
 import { setTheme, theme } from './shell/theme';
 
-// What is shown is kept true by events, so it grows old only when nobody listens.
+// Events keep queries current, so data becomes stale only while nothing follows them.
 const client = new QueryClient({
   defaultOptions: {
     queries: {
@@ -22,7 +22,7 @@ const client = new QueryClient({
 
 setTheme(theme());
 await session.start();
-// What one token showed is not for the next.
+// Data that one token could read must not be visible to the next.
 session.subscribe(() => client.clear());
 const root = document.getElementById('root');
 if (root !== null) {

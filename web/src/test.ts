@@ -1,4 +1,4 @@
-// What every test of the page needs: what one has drawn is gone before the next.
+// Vitest set-up: unmounts rendered components after each test.
 import { cleanup } from '@testing-library/react';
 import { afterEach } from 'vitest';
 

@@ -1,8 +1,9 @@
-// Asks the server. Everything that goes out passes here: the token is added, and what is refused becomes one kind of error.
+// HTTP client of the page. Adds the token to every request, and converts every error response to an
+// `ApiError`.
 import { session } from './session';
 import type { ToolAnswers } from './types';
 
-/** A refusal, in the one shape that every route of the server has. */
+/** An error response, in the one form that all routes share. */
 export class ApiError extends Error {
   constructor(
     readonly code: string,
@@ -15,13 +16,13 @@ export class ApiError extends Error {
     this.name = 'ApiError';
   }
 
-  /** The field that is wrong, where one is. */
+  /** Name of the rejected input field, if the error concerns one. */
   get field(): string | null {
     const field = this.details['field'];
     return typeof field === 'string' ? field : null;
   }
 
-  /** Whether the server was not reached at all. */
+  /** True if no response arrived at all. */
   get away(): boolean {
     return this.status === 0;
   }
@@ -29,7 +30,7 @@ export class ApiError extends Error {
 
 type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** A path with its parameters; those without a value are left out. */
+/** Appends query parameters to a path; omits those without a value. */
 export function withQuery(path: string, query: Query = {}): string {
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
@@ -39,7 +40,7 @@ export function withQuery(path: string, query: Query = {}): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Sends a request with the tab's token. Streams use it, too. */
+/** Sends a request with the tab's token; also used for streams. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   const token = session.token();
@@ -88,13 +89,16 @@ async function json(response: Response): Promise<unknown> {
   return body;
 }
 
-/** Reads what a route shows. The shape is the server's word: it comes from the same OpenAPI document as the types. */
+/**
+ * Sends a GET request. The caller names the response type, which is generated from the server's
+ * OpenAPI document.
+ */
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   const response = await request(withQuery(path, query), signal === undefined ? {} : { signal });
   return (await json(response)) as T;
 }
 
-/** Does what only the operator may do beside the tools. */
+/** Sends a POST request to a route of the operator. */
 export async function post<T>(path: string, body: unknown = {}): Promise<T> {
   const response = await request(path, {
     method: 'POST',
@@ -104,7 +108,10 @@ export async function post<T>(path: string, body: unknown = {}): Promise<T> {
   return (await json(response)) as T;
 }
 
-/** Calls a tool by its canonical name, as the operator or as an agent. A key of its own makes a repeated click one call. */
+/**
+ * Calls a tool by its canonical name, as the operator or as an agent. The idempotency key makes a
+ * repeated request one call.
+ */
 export function callTool<Name extends keyof ToolAnswers>(toolName: Name, input?: unknown, agentId?: string): Promise<ToolAnswers[Name]>;
 export function callTool(toolName: string, input?: unknown, agentId?: string): Promise<unknown>;
 export async function callTool(toolName: string, input: unknown = {}, agentId?: string): Promise<unknown> {

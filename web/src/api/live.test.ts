@@ -3,7 +3,7 @@ import { live } from './live';
 
 const asked: string[] = [];
 
-/** A stream that says where the log stands, and stays open. */
+/** Returns a stream that sends the head of the log and stays open. */
 function stream(head: object): Response {
   const text = `id: 1\nevent: head\ndata: ${JSON.stringify(head)}\n\n`;
   const body = new ReadableStream<Uint8Array>({ start: (to) => to.enqueue(new TextEncoder().encode(text)) });

@@ -1,21 +1,23 @@
-// The one reader of events. It follows the server's log by number, takes up where it was after a break, and gives what
-// came in batches, once an animation frame, to whoever listens.
+// Single reader of the event stream. Follows the log by event number, resumes after a lost
+// connection, and delivers events to listeners in batches, one per animation frame.
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { useQueryClient, type QueryKey } from '@tanstack/react-query';
 import { ApiError, request, withQuery } from './client';
 import { FrameReader } from './sse';
 import type { EventData, EventView } from './types';
 
-/** An event with the payload of its kind. Kinds that the server adds later have payloads that this page does not read. */
+/**
+ * An event with the payload of its kind. The page ignores payloads of kinds that it does not know.
+ */
 export type LiveEvent = Omit<EventView, 'kind' | 'data'> & EventData;
 
 export interface LiveState {
   readonly phase: 'connecting' | 'live' | 'away';
-  /** The newest number seen; lists are true up to there. */
+  /** Number of the newest event received; lists are current up to it. */
   readonly last: number;
-  /** When the next try is made, in the clock of the browser. */
+  /** Time of the next connection attempt, by the browser's clock. */
   readonly retryAt: number | null;
-  /** How many events came at once after a break; gone after a few seconds. */
+  /** Number of events received at once after a lost connection; cleared after a few seconds. */
   readonly caughtUp: number | null;
 }
 
@@ -23,10 +25,10 @@ type Batch = readonly LiveEvent[];
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
-/** The server says something at least every 15 s; silence for longer is a break. */
+/** Limit for silence. The server sends something at least every 15 s. */
 const SILENCE = 40_000;
 const CAUGHT_UP_SHOWN = 5_000;
-/** Behind every number there is: only what is to come. */
+/** A position behind every event: only future events follow. */
 const NOW = Number.MAX_SAFE_INTEGER;
 
 class Live {
@@ -37,7 +39,7 @@ class Live {
   #silence: ReturnType<typeof setTimeout> | undefined;
   #queue: LiveEvent[] = [];
   #frame = false;
-  /** Up to which number the break reached, while it is being caught up. */
+  /** Range of events missed during a lost connection, until all of it has arrived. */
   #behind: { from: number; to: number } | null = null;
   readonly #listeners = new Set<(batch: Batch) => void>();
   readonly #watchers = new Set<() => void>();
@@ -55,13 +57,13 @@ class Live {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Called when the log cannot be taken up where it was: everything shown must be read again. */
+  /** Registers a listener for a discontinuity in the log, after which all data must be reloaded. */
   onReset(listener: () => void): () => void {
     this.#resets.add(listener);
     return () => this.#resets.delete(listener);
   }
 
-  /** Begins to follow, behind this number: what was read before is true up to there. */
+  /** Starts to follow the log behind the given event number, up to which the data is current. */
   start(after: number): void {
     if (this.#abort !== null) return;
     if (this.#state.last < 0) this.#set({ last: after });
@@ -75,7 +77,7 @@ class Live {
     clearTimeout(this.#silence);
   }
 
-  /** Tries again now instead of later. */
+  /** Reconnects at once. */
   retry = (): void => {
     this.stop();
     this.#pause = FIRST_PAUSE;
@@ -138,7 +140,7 @@ class Live {
     this.#queue.push(value);
     if (!this.#frame) {
       this.#frame = true;
-      // A tab in the background has no frames, and must not grow its queue for ever.
+      // A background tab has no animation frames, and its queue must not grow without bound.
       const soon = document.visibilityState === 'visible' ? requestAnimationFrame : setTimeout;
       soon(() => this.#flush());
     }
@@ -149,7 +151,7 @@ class Live {
     const head = typeof last === 'number' ? last : 0;
     const before = this.#state.last;
     if (before > head) {
-      // Another record than the one that was followed, or events were removed: nothing that is shown holds any more.
+      // The log was replaced or truncated, so nothing on the page is current.
       this.#set({ phase: 'live', last: head, retryAt: null, caughtUp: null });
       for (const reset of this.#resets) reset();
       return;
@@ -160,7 +162,10 @@ class Live {
     if (wasAway && this.#behind === null) this.#showCaughtUp(0);
   }
 
-  /** Begins again with what comes next: the next head is before this place, so that everything shown is read again. */
+  /**
+   * Restarts with future events only. The next head is before this position, which triggers a
+   * reset.
+   */
   #begin(): void {
     this.#set({ last: NOW });
   }
@@ -194,7 +199,7 @@ function isEvent(value: unknown): value is LiveEvent {
   );
 }
 
-/** Whether a stream ended because events were removed. */
+/** True if a stream ended because its events were removed. */
 function isRemoved(value: unknown): boolean {
   const details: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'details') : null;
   return typeof details === 'object' && details !== null && typeof Reflect.get(details, 'oldest') === 'number';
@@ -202,12 +207,12 @@ function isRemoved(value: unknown): boolean {
 
 export const live = new Live();
 
-/** How the stream of events does. */
+/** Returns the state of the event stream. */
 export function useLiveState(): LiveState {
   return useSyncExternalStore(live.watch, live.state);
 }
 
-/** Hears of events that match, in batches. */
+/** Calls `act` with each batch of events that match. */
 export function useLive(match: (event: LiveEvent) => boolean, act: (batch: Batch) => void): void {
   const current = useRef({ match, act });
   current.current = { match, act };
@@ -221,7 +226,7 @@ export function useLive(match: (event: LiveEvent) => boolean, act: (batch: Batch
   );
 }
 
-/** Reads queries again when events match, but not more often than every so many milliseconds. */
+/** Invalidates queries when a matching event arrives, at most once per interval. */
 export function useRefresh(match: (event: LiveEvent) => boolean, keys: readonly QueryKey[], every = 400): void {
   const client = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
@@ -243,7 +248,7 @@ export function useRefresh(match: (event: LiveEvent) => boolean, keys: readonly 
   });
 }
 
-/** The number of the task that an event's payload names, if it names one. */
+/** Returns the number of the task in an event's payload, if it has one. */
 export function taskNumberOf(event: LiveEvent): number | null {
   switch (event.kind) {
     case 'task.created':
@@ -256,7 +261,7 @@ export function taskNumberOf(event: LiveEvent): number | null {
   }
 }
 
-/** Matches events whose kind begins with one of these. */
+/** Returns a filter for events whose kind starts with one of the prefixes. */
 export function kinds(...beginnings: readonly string[]): (event: LiveEvent) => boolean {
   return (event) => beginnings.some((beginning) => event.kind.startsWith(beginning));
 }

@@ -1,9 +1,9 @@
-// What the frame around every page shows: how the crew does at a glance, and what needs the person.
+// Data of the frame around every page: the state of the crew and the open requests to the operator.
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get } from './client';
 import type { Overview } from './types';
 
-/** When the reader's day began: what "today" means is not the server's to say. */
+/** Start of the visitor's day. The server cannot know the visitor's time zone. */
 function midnight(): string {
   const day = new Date();
   day.setHours(0, 0, 0, 0);
@@ -17,7 +17,10 @@ export function useOverview(): UseQueryResult<Overview> {
   });
 }
 
-/** Whether the visitor may only look. Until the server has said so, nothing that acts is drawn. */
+/**
+ * True for read-only visitors, and until the server has answered, so that no button that acts
+ * flashes up.
+ */
 export function useReadOnly(): boolean {
   return useOverview().data?.readOnly ?? true;
 }

@@ -9,7 +9,7 @@ interface Asked {
 
 const asked: Asked[] = [];
 
-/** The server's next answers; none is a server that is away. */
+/** Queues the server's next responses; without one, the server is unreachable. */
 function answers(...next: readonly (readonly [number, unknown])[]): void {
   const left = [...next];
   vi.stubGlobal('fetch', async (path: string, init: RequestInit) => {

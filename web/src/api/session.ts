@@ -1,13 +1,16 @@
-// The tab's token: got for the code in a link, kept in this tab alone, and sent as a header. Never a cookie: cookies reach
-// other ports of the same machine, where agents run servers of their own.
+// The tab's login session: exchanges the code of a link for a token and sends it as a header. The
+// token stays in this tab. A cookie would also be sent to other ports of the machine, where agents
+// run servers.
 
 const KEY = 'adjutant.token';
-/** Where the tab was when its token ended, to go back to. */
+/** Key of the address that was open when the session expired. */
 const BACK = 'adjutant.back';
 
 /**
- * Why there is no token. `none`: nobody came by a link. `used`, `late`, `unknown`: the link did not work. `busy`, `away`: it was
- * not looked at, and can be tried again. `ended`: the token is void. `left`: the reader logged out.
+ * Reason for the missing token. `noLink`: the visitor came without a link. `linkUsed`,
+ * `linkExpired`, `linkUnknown`: the link was rejected. `rateLimited`, `unreachable`: the link was
+ * not checked and can be retried. `sessionExpired`: the token is void. `loggedOut`: the visitor
+ * logged out.
  */
 export type Absence = 'none' | 'used' | 'late' | 'unknown' | 'busy' | 'away' | 'ended' | 'left';
 
@@ -18,14 +21,14 @@ export interface Standing {
 
 type Listener = () => void;
 
-/** The text of a field of an answer, wherever it stands. */
+/** Returns the string at a path inside a response body. */
 function text(body: unknown, ...path: readonly string[]): string | null {
   let value = body;
   for (const name of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
   return typeof value === 'string' ? value : null;
 }
 
-/** What a refusal of a link means. */
+/** Maps a rejected login to its reason. */
 function absenceOf(status: number, body: unknown): Absence {
   if (status === 429) return 'busy';
   const reason = text(body, 'details', 'reason');
@@ -35,7 +38,7 @@ function absenceOf(status: number, body: unknown): Absence {
 
 export class Session {
   #standing: Standing = { token: sessionStorage.getItem(KEY), absence: 'none' };
-  /** A code that was not looked at yet. */
+  /** Login code that the server has not checked yet. */
   #code: string | null = null;
   readonly #listeners = new Set<Listener>();
 
@@ -45,13 +48,15 @@ export class Session {
     return this.#standing.token;
   }
 
-  /** Comes in by the link in the address, if one is there; also by one that is pasted later, which loads no page. */
+  /**
+   * Logs in with the link in the address, and with every link pasted later, which loads no page.
+   */
   async start(): Promise<void> {
     addEventListener('hashchange', () => void this.enter());
     await this.enter();
   }
 
-  /** Exchanges the code in the address for a token, and takes it out of the address. */
+  /** Exchanges the code in the address for a token, and removes it from the address. */
   async enter(): Promise<void> {
     const code = new URLSearchParams(location.hash.slice(1)).get('login');
     if (code === null) return;
@@ -60,7 +65,7 @@ export class Session {
     await this.again();
   }
 
-  /** Tries a link again that was not looked at. */
+  /** Retries a login that the server has not checked. */
   again = async (): Promise<void> => {
     const code = this.#code;
     if (code === null) return;
@@ -77,14 +82,20 @@ export class Session {
     else this.#refuse(response.status >= 500 ? 'away' : absenceOf(response.status, body));
   };
 
-  /** The server does not know this token any more. A later one stays: the answer may be an old one. */
+  /**
+   * Ends the session if the server rejected this token. A newer token stays: the response may be
+   * late.
+   */
   end(token: string): void {
     if (this.token() !== token) return;
     sessionStorage.setItem(BACK, location.pathname + location.search);
     this.#forget('ended');
   }
 
-  /** Gives the token back. It is forgotten first, even if the server is away: what still uses it must not ask again. */
+  /**
+   * Revokes the token. Drops it first, even if the server is unreachable, so that no running query
+   * uses it again.
+   */
   leave = async (): Promise<void> => {
     const token = this.token();
     if (token === null) return;
@@ -102,14 +113,14 @@ export class Session {
     sessionStorage.setItem(KEY, token);
     const back = sessionStorage.getItem(BACK);
     sessionStorage.removeItem(BACK);
-    // A link leads to the front; who was put out goes on where they were.
+    // A link leads to `/`; after an expired session the visitor returns to the previous page.
     if (back !== null && location.pathname === '/') history.replaceState(history.state, '', back);
     this.#tell({ token, absence: 'none' });
   }
 
   #refuse(absence: Absence): void {
     if (absence !== 'away' && absence !== 'busy') this.#code = null;
-    // Who is in stays in: a link that is opened again, as after going back, is no reason to leave.
+    // A valid session survives an invalid link, such as one opened again by going back.
     if (this.token() === null) this.#tell({ token: null, absence });
   }
 

@@ -1,4 +1,4 @@
-// Reads Server-Sent Events out of a response. The browser's own EventSource cannot send a token as a header.
+// Parser for Server-Sent Events. The browser's EventSource cannot send a token as a header.
 
 export interface Frame {
   readonly event: string;
@@ -6,7 +6,7 @@ export interface Frame {
   readonly data: string;
 }
 
-/** Takes text as it comes, and gives the frames that are whole. */
+/** Accepts text in arbitrary chunks, and returns the completed frames. */
 export class FrameReader {
   #rest = '';
   #event = 'message';

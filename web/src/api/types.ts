@@ -3,7 +3,7 @@ import type { components } from '../../generated/schema';
 
 type Schemas = components['schemas'];
 
-/** A shape as it is received: nothing in it is changed in place. */
+/** A received shape: deeply read-only. */
 type Received<T> = T extends readonly (infer One)[] ? readonly Received<One>[] : T extends object ? { readonly [Key in keyof T]: Received<T[Key]> } : T;
 type Shape<Name extends keyof Schemas> = Received<Schemas[Name]>;
 

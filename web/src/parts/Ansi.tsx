@@ -2,7 +2,7 @@ import { memo, useMemo } from 'react';
 import { shades } from './terminal';
 import css from './Ansi.module.css';
 
-/** What a program printed in a terminal, with its colours. */
+/** Terminal output with its colours. */
 export const Ansi = memo(function Ansi({ text }: { readonly text: string }) {
   const pieces = useMemo(() => shades(text), [text]);
   return pieces.map((piece, at) => {

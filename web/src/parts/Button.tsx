@@ -2,16 +2,16 @@ import type { ButtonHTMLAttributes, ReactNode, Ref } from 'react';
 import css from './Button.module.css';
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** `primary` is the one thing to do here; `danger` ends something; `quiet` has no frame. */
+  /** `primary` for the main action, `danger` for ending something, `quiet` without a frame. */
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly small?: boolean;
   readonly icon?: ReactNode;
-  /** The key that does the same, shown beside the words. */
+  /** Shortcut, shown beside the label. */
   readonly hint?: string;
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-/** A button. Without words it needs an `aria-label`, which is also its tooltip. */
+/** Button. Without children it needs an `aria-label`, which is also its tooltip. */
 export function Button({ look = 'plain', small = false, icon, hint, className, children, ...rest }: Props) {
   const bare = children === undefined || children === null;
   const classes = [css.button, css[look], small && css.small, bare && css.bare, className];

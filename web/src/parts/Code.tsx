@@ -2,7 +2,7 @@ import { memo, useMemo } from 'react';
 import { coloured, languageOf, type Piece } from './colours';
 import css from './Code.module.css';
 
-/** Pieces of a line in their colours. */
+/** One line of highlighted code. */
 export function Pieces({ pieces }: { readonly pieces: readonly Piece[] }) {
   return pieces.map((piece, at) =>
     piece.colour === null ? (
@@ -17,12 +17,12 @@ export function Pieces({ pieces }: { readonly pieces: readonly Piece[] }) {
 
 interface Props {
   readonly text: string;
-  /** A language, a file's name or its ending; without one the text is plain. */
+  /** Language, file name or extension; plain text if absent. */
   readonly language?: string | null | undefined;
   readonly label?: string;
 }
 
-/** Code, or any text that must keep its shape. */
+/** Highlighted code or preformatted text. */
 export const Code = memo(function Code({ text, language = null, label }: Props) {
   const lines = useMemo(() => coloured(text, language === null ? null : languageOf(language)), [text, language]);
   return (
@@ -39,7 +39,7 @@ export const Code = memo(function Code({ text, language = null, label }: Props) 
   );
 });
 
-/** A value as JSON that can be read. */
+/** Formatted JSON of a value. */
 export function Json({ value, label }: { readonly value: unknown; readonly label?: string }) {
   const text = useMemo(() => JSON.stringify(value, null, 2) ?? 'null', [value]);
   return <Code text={text} language="json" {...(label === undefined ? {} : { label })} />;

@@ -4,17 +4,20 @@ import { Dialog } from './Dialog';
 import { Problem } from './Problem';
 
 interface Props {
-  /** A question that names what ends: "Kill coordinator 9d2kq and its 10?" */
+  /** Question that names the target: "Kill coordinator 9d2kq and its 10?" */
   readonly title: string;
-  /** What will happen, in numbers. */
+  /** Consequences, in numbers. */
   readonly children: ReactNode;
-  /** The verb on the button: "Kill 11 agents". */
+  /** Button label: "Kill 11 agents". */
   readonly verb: string;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-/** Asks before something ends. It stays open until that is done, and says so where it cannot be. */
+/**
+ * Dialog that confirms a destructive action. Stays open until the action is done, and shows its
+ * error.
+ */
 export function Confirm({ title, children, verb, onConfirm, onClose }: Props) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);

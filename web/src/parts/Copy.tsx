@@ -2,7 +2,7 @@ import { Check, Copy as CopyIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import css from './Copy.module.css';
 
-/** A text that a click copies: a command, an id. */
+/** Button that copies a text, such as a command or an id. */
 export function Copy({ text, label }: { readonly text: string; readonly label?: string }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {

@@ -6,17 +6,17 @@ import css from './Dialog.module.css';
 interface Props {
   readonly title: string;
   readonly onClose: () => void;
-  /** `sheet` comes from the side, and from below on a phone. */
+  /** `sheet` slides in from the side, or from below on a phone. */
   readonly form?: 'dialog' | 'sheet';
   readonly foot?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** What must be settled first. The browser's own `<dialog>` keeps the focus inside and the rest away. It is there while it is drawn. */
+/** Modal dialog over the browser's `<dialog>`, which traps the focus. Open while mounted. */
 export function Dialog({ title, onClose, form = 'dialog', foot, children }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the node is gone: closing gives the focus back to where it was.
+  // A layout effect runs before the node is removed, so closing can restore the focus.
   useLayoutEffect(() => {
     const dialog = ref.current;
     if (dialog !== null && !dialog.open) dialog.showModal();
@@ -34,7 +34,7 @@ export function Dialog({ title, onClose, form = 'dialog', foot, children }: Prop
       onClick={(event) => {
         if (event.target === event.currentTarget) onClose();
       }}
-      // What is typed in here is not for the page behind.
+      // Keys pressed in the dialog must not reach the page's shortcuts.
       onKeyDown={(event) => event.stopPropagation()}
     >
       <div className={css.body}>

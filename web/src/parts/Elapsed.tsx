@@ -3,20 +3,20 @@ import { roughly, span, time } from './format';
 
 interface Props {
   readonly from: string;
-  /** Where it ended; null while it goes on. */
+  /** End of the span; null while it continues. */
   readonly to?: string | null;
-  /** In its greatest unit alone. */
+  /** Shows only the largest unit. */
   readonly rough?: boolean;
 }
 
-/** How long something takes or took; it ticks with everything else that does. */
+/** Duration of a span; ticks every second while it continues. */
 export function Elapsed({ from, to = null, rough = false }: Props) {
   const now = useNow();
   const ms = (to === null ? now : Date.parse(to)) - Date.parse(from);
   return <time dateTime={`PT${Math.max(0, Math.round(ms / 1000))}S`}>{rough ? roughly(ms) : span(ms)}</time>;
 }
 
-/** A time of day, with the whole of it in the tooltip. */
+/** Time of day, with the full date in the tooltip. */
 export function At({ at, seconds = false }: { readonly at: string; readonly seconds?: boolean }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString('en-GB')}>

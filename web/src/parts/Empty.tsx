@@ -5,13 +5,13 @@ import css from './Empty.module.css';
 interface Props {
   readonly title: string;
   readonly children: ReactNode;
-  /** The button that does the next step. */
+  /** Button for the next step. */
   readonly action?: ReactNode;
-  /** The same from a command line. */
+  /** Commands with the same effect. */
   readonly commands?: readonly string[];
 }
 
-/** Nothing there yet: says what would be, and how it gets there. */
+/** Placeholder of an empty list: explains its content and how to get some. */
 export function Empty({ title, children, action, commands = [] }: Props) {
   return (
     <div className={css.empty}>

@@ -3,15 +3,15 @@ import css from './Field.module.css';
 
 interface Props {
   readonly label: string;
-  /** What it means, in a line. */
+  /** Description in one line. */
   readonly help?: ReactNode;
-  /** What is wrong with it. */
+  /** Error of the field. */
   readonly error?: string | null | undefined;
-  /** Draws the control; it must put these on it. */
+  /** Renders the control, which must use these properties. */
   readonly children: (control: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean; className: string }) => ReactNode;
 }
 
-/** A control with its name, its help and its error. */
+/** Form control with label, description and error. */
 export function Field({ label, help, error, children }: Props) {
   const id = useId();
   const described = [help !== undefined && `${id}-help`, Boolean(error) && `${id}-error`].filter(Boolean).join(' ');

@@ -3,11 +3,11 @@ import { Fragment, memo, useMemo, type ReactNode } from 'react';
 import { Code } from './Code';
 import css from './Markdown.module.css';
 
-// Agents wrote this. No HTML is ever made of it: its parts become elements one by one, and what is no Markdown stays text.
+// Renders untrusted Markdown. Tokens become React elements, never HTML; anything else stays text.
 
-/** Deeper than this nobody reads; a text that is made to be deep would only be slow. */
+/** Nesting limit, against texts made to be slow. */
 const DEEPEST = 12;
-/** Longer than this is shown as it is. */
+/** Longest text that is parsed; a longer one is shown as it is. */
 const LONGEST = 100_000;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: '\u00a0' };
@@ -16,7 +16,10 @@ function decoded(text: string): string {
   return text.replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/g, (whole, name: string) => ENTITIES[name] ?? whole);
 }
 
-/** Where a link may lead: to the web. Anything else could run something, or pretend to be a page of ours. */
+/**
+ * Returns an http or https address, otherwise null: other schemes could run code or imitate the
+ * page.
+ */
 export function safeAddress(href: string): string | null {
   try {
     const url = new URL(href);
@@ -48,7 +51,7 @@ function all(tokens: readonly Token[] | undefined, depth: number): ReactNode {
 
 function heading(token: Tokens.Heading, depth: number): ReactNode {
   const children = all(token.tokens, depth);
-  // Levels below the page's own headings, in three sizes.
+  // Headings start below those of the page.
   if (token.depth === 1) return <h3>{children}</h3>;
   return token.depth === 2 ? <h4>{children}</h4> : <h5>{children}</h5>;
 }
@@ -91,7 +94,7 @@ function table(token: Tokens.Table, depth: number): ReactNode {
 
 function one(given: Token, above: number): ReactNode {
   const depth = above + 1;
-  // Every token has its source; the parser's own types say so for each of the kinds it makes.
+  // The library's token union does not declare `raw` for every type, but every token has it.
   const token = given as Tokens.Generic & { raw: string };
   if (depth > DEEPEST) return token.raw;
   switch (given.type) {
@@ -129,14 +132,14 @@ function one(given: Token, above: number): ReactNode {
     case 'link':
       return link(String(token['href']), all(token.tokens, depth), String(token['text']));
     case 'image':
-      // Nothing is loaded from elsewhere: a picture is told of, with a link to it.
+      // Images are not loaded; a link replaces them.
       return link(String(token['href']), `picture: ${String(token['text'] === '' ? token['href'] : token['text'])}`, '');
     default:
       return token.raw;
   }
 }
 
-/** The parts of a text; none where it is too long, or so deep that the parser gives up. */
+/** Parses a text; returns null if it is too long or too deep for the parser. */
 function parts(text: string): readonly Token[] | null {
   if (text.length > LONGEST) return null;
   try {
@@ -146,7 +149,7 @@ function parts(text: string): readonly Token[] | null {
   }
 }
 
-/** Markdown that somebody else wrote, made harmless. */
+/** Safe rendering of Markdown from agents. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
   const tokens = useMemo(() => parts(text), [text]);
   if (tokens === null) return <div className={`${css.markdown} ${css.plain}`}>{text}</div>;

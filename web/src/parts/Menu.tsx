@@ -17,11 +17,11 @@ interface TriggerProps {
 }
 
 interface Props {
-  /** The button that opens it. */
+  /** Button that opens the menu. */
   readonly trigger: ReactElement<TriggerProps>;
   readonly label: string;
   readonly items: readonly MenuItem[];
-  /** Where somebody else decides whether it is open. */
+  /** Set if the parent controls the menu. */
   readonly open?: boolean;
   readonly onOpenChange?: (open: boolean) => void;
 }
@@ -29,7 +29,7 @@ interface Props {
 const GAP = 4;
 const SAME_CLICK = 250;
 
-/** Below the anchor, its right edges in line; above it where there is no room below. */
+/** Positions the menu below the anchor, right-aligned; above it if it does not fit below. */
 function place(menu: HTMLElement, anchor: DOMRect): void {
   const { width, height } = menu.getBoundingClientRect();
   const below = anchor.bottom + GAP;
@@ -38,11 +38,12 @@ function place(menu: HTMLElement, anchor: DOMRect): void {
   Object.assign(menu.style, { top: `${top}px`, left: `${left}px` });
 }
 
-/** A menu of acts. It is the browser's own popover: a click beside it or escape closes it, and nothing lies over it. */
+/** Menu of actions over the browser's popover: a click outside or Escape closes it. */
 export function Menu({ trigger, label, items, open: given, onOpenChange }: Props) {
   const menu = useRef<HTMLDivElement>(null);
   const anchor = useRef<HTMLSpanElement>(null);
-  // A click on the button closes the menu as a click beside it, before it is a click on the button.
+  // A click on the button first closes the open menu as an outside click; it must not open it
+  // again.
   const closedAt = useRef(Number.NEGATIVE_INFINITY);
   const [own, setOwn] = useState(false);
   const open = given ?? own;
@@ -116,9 +117,9 @@ function enabled(menu: HTMLElement): HTMLElement[] {
   return [...menu.querySelectorAll<HTMLElement>('[role=menuitem][aria-disabled=false]')];
 }
 
-/** Arrows move, home and end jump, a letter goes to the next item that begins with it. */
+/** Handles arrows, Home, End, and the initial letter of an item. */
 function onKey(event: KeyboardEvent<HTMLElement>, close: () => void): void {
-  // What is pressed in here is not for the page behind.
+  // Keys pressed in the menu must not reach the page's shortcuts.
   event.stopPropagation();
   const all = enabled(event.currentTarget);
   const at = all.indexOf(document.activeElement as HTMLElement);

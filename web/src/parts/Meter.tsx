@@ -2,16 +2,16 @@ import css from './Meter.module.css';
 
 interface Props {
   readonly value: number;
-  /** Null is no limit: nothing is drawn, but the room is kept. */
+  /** Null without a limit: draws nothing, but keeps the space. */
   readonly max: number | null;
-  /** What is measured, for screen readers: "Spent". */
+  /** Measured quantity, for screen readers: "Spent". */
   readonly label: string;
-  /** The same in words: "$1.84 of $6.00". */
+  /** Value in words: "$1.84 of $6.00". */
   readonly text: string;
   readonly className?: string;
 }
 
-/** How much of a limit is used. Near its end it is warm, at its end hot. */
+/** Used part of a limit; changes colour near the limit and at it. */
 export function Meter({ value, max, label, text, className }: Props) {
   const part = max === null || max <= 0 ? 0 : Math.min(1, value / max);
   const heat = max !== null && max > 0 && value >= max ? css.hot : part >= 0.85 ? css.warm : undefined;

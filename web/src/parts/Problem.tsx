@@ -6,13 +6,13 @@ import css from './Problem.module.css';
 
 interface Props {
   readonly error: unknown;
-  /** What was wanted: "The board could not be read". */
+  /** Failed action: "The board could not be read". */
   readonly title?: string;
   readonly onRetry?: () => void;
   readonly children?: ReactNode;
 }
 
-/** What went wrong, why, and what to do. It stands where the thing itself would be. */
+/** Error with its reason and suggestions, in place of the content. */
 export function Problem({ error, title, onRetry, children }: Props) {
   const known = error instanceof ApiError ? error : null;
   const message = error instanceof Error ? error.message : String(error);

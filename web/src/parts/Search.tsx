@@ -9,7 +9,7 @@ interface Props {
   readonly onChange: (value: string) => void;
 }
 
-/** The filter of a list. `/` comes here, escape clears it and leaves. */
+/** Filter of a list. `/` focuses it; Escape clears and leaves it. */
 export function Search({ label, value, onChange }: Props) {
   const input = useRef<HTMLInputElement>(null);
   useKeys({ '/': () => input.current?.focus() });

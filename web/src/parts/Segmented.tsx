@@ -15,7 +15,7 @@ interface Props<T extends string> {
   readonly onChange: (value: T) => void;
 }
 
-/** One of a few. Arrow keys move, as in every group of radio buttons. */
+/** Choice of one of a few values. Arrow keys move, as in a radio group. */
 export function Segmented<T extends string>({ label, value, choices, onChange }: Props<T>) {
   const move = (by: number, group: HTMLElement) => {
     const at = choices.findIndex((choice) => choice.value === value);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import css from './Skeleton.module.css';
 
-/** True a moment after it began: what comes at once needs no placeholder. */
+/** True after a delay, so that fast responses show no placeholder. */
 export function useLate(ms = 150): boolean {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -11,7 +11,7 @@ export function useLate(ms = 150): boolean {
   return late;
 }
 
-/** Rows of the size that the real ones will have. */
+/** Placeholder with rows of the final size. */
 export function Skeleton({ rows = 8, height = 32 }: { readonly rows?: number; readonly height?: number }) {
   const late = useLate();
   return (

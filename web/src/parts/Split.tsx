@@ -2,9 +2,9 @@ import { useRef, useState, type ReactNode } from 'react';
 import css from './Split.module.css';
 
 interface Props {
-  /** Under which name the size is remembered in this browser. */
+  /** Key of the stored size. */
   readonly name: string;
-  /** The share of the first part at first, from 0 to 1. */
+  /** Initial share of the first pane, from 0 to 1. */
   readonly first?: number;
   readonly label: string;
   readonly children: readonly [ReactNode, ReactNode];
@@ -17,7 +17,7 @@ function remembered(name: string, otherwise: number): number {
   return kept >= LEAST && kept <= 1 - LEAST ? kept : otherwise;
 }
 
-/** Two parts side by side with a line between them that can be dragged, or moved with the arrow keys. */
+/** Two panes with a divider that can be dragged or moved with the arrow keys. */
 export function Split({ name, first = 0.5, label, children }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [share, setShare] = useState(() => remembered(name, first));

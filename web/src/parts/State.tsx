@@ -11,7 +11,7 @@ interface Look {
   readonly over: boolean;
 }
 
-/** Every state has a shape and a word; its colour comes from `data-state` (see styles/base.css). */
+/** Icon and label of every state; the colour comes from `data-state` (see styles/base.css). */
 export const STATES: Readonly<Record<AgentState, Look>> = {
   queued: { word: 'Queued', icon: CircleDashed, over: false },
   starting: { word: 'Starting', icon: LoaderCircle, over: false },
@@ -28,7 +28,7 @@ export const STATES: Readonly<Record<AgentState, Look>> = {
   lost: { word: 'Lost', icon: Unplug, over: true },
 };
 
-/** How a state looks; one that a newer server knows and this page does not looks like `lost`. */
+/** Returns the look of a state; one that this page does not know looks like `lost`. */
 export function lookOf(state: string): Look {
   return state in STATES ? STATES[state as AgentState] : { ...STATES.lost, word: state };
 }
@@ -37,7 +37,7 @@ export function isOver(state: string): boolean {
   return lookOf(state).over;
 }
 
-/** The shape alone, for where the word stands elsewhere; screen readers hear the word. */
+/** Icon without a visible label; screen readers read the label. */
 export function StateIcon({ state, size = 14 }: { readonly state: string; readonly size?: number }) {
   const { icon: Icon, word } = lookOf(state);
   return (
@@ -50,12 +50,12 @@ export function StateIcon({ state, size = 14 }: { readonly state: string; readon
 
 interface MarkProps {
   readonly state: string;
-  /** What stands there instead of the plain word: "In review, 2 of 3". */
+  /** Replaces the label: "In review, 2 of 3". */
   readonly word?: string;
   readonly pill?: boolean;
 }
 
-/** Shape and word. */
+/** Icon and label of a state. */
 export function StateMark({ state, word, pill = false }: MarkProps) {
   const look = lookOf(state);
   const Icon = look.icon;

@@ -12,12 +12,12 @@ interface Props<T extends string> {
   readonly value: T;
   readonly tabs: readonly Tab<T>[];
   readonly onChange: (value: T) => void;
-  /** What stands at the right of the tabs. */
+  /** Content at the right of the tabs. */
   readonly aside?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** Several views of one thing, one at a time. The children are the view that is open. */
+/** Tabs of one view; the children are the open tab. */
 export function Tabs<T extends string>({ label, value, tabs, onChange, aside, children }: Props<T>) {
   const id = useId();
   const move = (by: number, list: HTMLElement) => {

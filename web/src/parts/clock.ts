@@ -1,4 +1,4 @@
-// One clock for all elapsed times: everything that ticks, ticks together, by the server's time.
+// Shared clock in server time: all elapsed times tick together.
 import { useSyncExternalStore } from 'react';
 
 let offset = 0;
@@ -6,13 +6,13 @@ let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 const watchers = new Set<() => void>();
 
-/** Tells what time it is on the server, so that a wrong clock here shows no wrong ages. */
+/** Synchronizes the clock with the server, so that a wrong local clock shows no wrong durations. */
 export function setServerTime(at: string): void {
   const time = Date.parse(at);
   if (!Number.isNaN(time)) offset = time - Date.now();
 }
 
-/** The server's time now, in milliseconds. */
+/** Current server time in milliseconds. */
 export function serverNow(): number {
   return Date.now() + offset;
 }
@@ -34,7 +34,7 @@ function subscribe(watcher: () => void): () => void {
   };
 }
 
-/** The server's time, which moves once a second. */
+/** Server time that updates every second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => (watchers.size === 0 ? (now = Math.max(now, serverNow() - 999)) : now));
 }

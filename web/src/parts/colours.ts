@@ -1,5 +1,5 @@
-// Colours of code: which piece of a line is a word of the language, a text, a remark. Small languages, loaded with the pages that
-// show code; what is in no language that we know stays plain.
+// Syntax highlighting for the languages of common projects. Loaded with the pages that show code;
+// other languages stay plain.
 import { SugarHigh, tokenize, type ParseOptions } from 'sugar-high/core';
 import * as go from 'sugar-high/lang/go';
 import * as json from 'sugar-high/lang/json';
@@ -10,7 +10,9 @@ import * as toml from 'sugar-high/lang/toml';
 import * as typescript from 'sugar-high/lang/typescript';
 import * as yaml from 'sugar-high/lang/yaml';
 
-/** A piece of a line, with the colour it has: `keyword`, `string`, `class`, `property`, `comment`, or none. */
+/**
+ * A part of a line with its colour: `keyword`, `string`, `class`, `property`, `comment`, or null.
+ */
 export interface Piece {
   readonly text: string;
   readonly colour: string | null;
@@ -38,16 +40,16 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 const COLOURS = new Set(['keyword', 'string', 'class', 'property', 'comment', 'entity']);
-/** More than this is not worth the time it takes. */
+/** Longest text that is highlighted. */
 const MOST = 200_000;
 
-/** The language of a file's name or of a fence's word, if it is one that we know. */
+/** Detects a language from a file name or a Markdown fence; returns null if it is unknown. */
 export function languageOf(name: string): string | null {
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   return NAMES[ending] ?? null;
 }
 
-/** A text in lines, each in pieces with their colours. The text is never changed: what was given comes out again. */
+/** Splits a text into highlighted lines. The concatenated parts equal the input. */
 export function coloured(text: string, language: string | null): readonly (readonly Piece[])[] {
   const options = language === null || text.length > MOST ? undefined : LANGUAGES[language];
   const lines = text.split('\n');

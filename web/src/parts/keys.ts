@@ -1,5 +1,5 @@
-// Keys. A page says which it wants while it is there; the newest wish wins. Single keys are off while somebody types, and
-// can be turned off altogether.
+// Keyboard shortcuts. Mounted components register handlers, and the newest one wins. Single keys
+// are ignored while the visitor types, and can be turned off.
 import { useEffect, useRef } from 'react';
 
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
@@ -17,14 +17,14 @@ export function setSingleKeys(on: boolean): void {
   localStorage.setItem(SETTING, on ? 'on' : 'off');
 }
 
-/** The name of what is pressed: `x`, `X` (with shift), `mod+k`, `Escape`. */
+/** Name of a pressed key: `x`, `X` (with shift), `mod+k`, `Escape`. */
 export function nameOf(event: Pick<KeyboardEvent, 'key' | 'metaKey' | 'ctrlKey' | 'altKey'>): string {
   const mod = event.metaKey || event.ctrlKey ? 'mod+' : '';
   const alt = event.altKey ? 'alt+' : '';
   return mod + alt + (event.key.length === 1 && mod !== '' ? event.key.toLowerCase() : event.key);
 }
 
-/** Whether somebody types there. */
+/** True if key presses on the element are text input. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable) return true;
@@ -56,7 +56,7 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** Listens for keys while the component is there. */
+/** Registers shortcuts while the component is mounted. */
 export function useKeys(keys: Keys): void {
   const layer = useRef(keys);
   layer.current = keys;

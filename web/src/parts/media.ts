@@ -1,7 +1,7 @@
-// How much room there is, where the layout is more than style.
+// Window size, for layouts that need more than CSS.
 import { useSyncExternalStore } from 'react';
 
-/** The window, as the layout counts it. */
+/** Width class of the window. */
 export type Room = 'phone' | 'narrow' | 'wide';
 
 function useMedia(query: string): boolean {
@@ -15,13 +15,13 @@ function useMedia(query: string): boolean {
   );
 }
 
-/** Whether the window is as wide as this. */
+/** True if the window has at least this width. */
 export const useWide = (pixels: number): boolean => useMedia(`(min-width: ${pixels}px)`);
 
-/** Whether there is room for one pane alone. */
+/** True if only one pane fits. */
 export const usePhone = (): boolean => !useWide(700);
 
-/** Whether a panel fits beside the page. */
+/** True if a panel fits beside the page. */
 export const useRoomy = (): boolean => useWide(1100);
 
 export function useRoom(): Room {

@@ -1,9 +1,9 @@
-// What a terminal shows, as pieces with colours of our own: a program's colours are made for one background, and the page has two.
+// Parser for terminal output. Maps colours to the page's own, which suit both themes.
 import Anser from 'anser';
 
 export interface Shade {
   readonly text: string;
-  /** One of the names in Ansi.module.css, or none. */
+  /** A class name of Ansi.module.css, or null. */
   readonly colour: string | null;
   readonly marks: readonly string[];
 }
@@ -16,10 +16,10 @@ const NAMED: Readonly<Record<string, string>> = {
 const BASIC = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 const LEVELS = [0, 95, 135, 175, 215, 255];
 
-/** Whatever moves the cursor, sets titles or makes links: only colours are kept. */
+/** Control sequences other than colours: cursor movement, titles and links. */
 const NOISE = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[PX^_][^\u001b]*\u001b\\|\u001b\[[0-9;?<=>!]*[A-Za-ln-z@`]|\u001b[()][0-9A-B]|\u001b[=>78cDEHM]|[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/g;
 
-/** A line as a terminal would leave it: what a return of the carriage wrote over is gone. */
+/** Drops text that a carriage return would overwrite. */
 function settled(line: string): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line;
   return text.slice(text.lastIndexOf('\r') + 1);
@@ -52,7 +52,7 @@ function ofPalette(index: number): string {
   return nearest(level(36), level(6), level(1));
 }
 
-/** A text of a terminal in pieces. */
+/** Parses terminal output into coloured parts. */
 export function shades(text: string): readonly Shade[] {
   const clean = text.replaceAll(NOISE, '').split('\n').map(settled).join('\n');
   if (!clean.includes('\u001b')) return [{ text: clean, colour: null, marks: [] }];
@@ -63,7 +63,7 @@ export function shades(text: string): readonly Shade[] {
   }));
 }
 
-/** The words alone. */
+/** Removes all control sequences. */
 export function withoutColours(text: string): string {
   return shades(text).map((piece) => piece.text).join('');
 }

@@ -1,4 +1,4 @@
-// Short words on what left the screen. What went wrong stands where it went wrong, not here.
+// Short confirmations. Errors are shown in place of the content instead.
 import { useSyncExternalStore } from 'react';
 import { Button } from './Button';
 import css from './toast.module.css';
@@ -18,7 +18,7 @@ function set(change: readonly Toast[]): void {
   for (const watcher of watchers) watcher();
 }
 
-/** Confirms what was done; with `undo` where that exists. */
+/** Shows a confirmation, optionally with an undo button. */
 export function toast(text: string, undo: (() => void) | null = null): void {
   const id = next++;
   set([...toasts.slice(-2), { id, text, undo }]);

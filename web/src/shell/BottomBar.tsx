@@ -6,7 +6,7 @@ import { PAGES } from './pages';
 import { isOn } from './Rail';
 import css from './BottomBar.module.css';
 
-/** The rail of a phone. What has no room here is in the palette. */
+/** Navigation bar of a phone; the palette has the other pages. */
 export function BottomBar() {
   const [location] = useLocation();
   const { data: overview } = useOverview();

@@ -1,9 +1,9 @@
-// Every key, and whether single ones count; shown by the help and by the settings.
+// List of all shortcuts, and the switch for single keys; shown by the help dialog and the settings.
 import { useState } from 'react';
 import { setSingleKeys, singleKeysOn } from '../parts/keys';
 import { PAGES } from './pages';
 
-/** Every key, by where it works. */
+/** All shortcuts, by area. */
 const KEYS: readonly { readonly where: string; readonly keys: readonly (readonly [string, string])[] }[] = [
   {
     where: 'Everywhere',

@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<Absence, Words>> = {
   left: { title: 'You are logged out', text: 'The token of this tab is void. To come back, run:' },
 };
 
-/** What a tab without a token shows: why, and how to get in. The address stays as it is. */
+/** Shown in a tab without a token: the reason, and how to log in. Keeps the address. */
 export function Login({ absence }: { readonly absence: Absence }) {
   const { title, text } = WORDS[absence];
   return (

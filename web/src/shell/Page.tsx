@@ -5,14 +5,14 @@ import { TopBar } from './TopBar';
 import css from './Page.module.css';
 
 interface Props {
-  /** What the tab is called. */
+  /** Title of the browser tab. */
   readonly name: string;
-  /** What stands at the left of the bar, where that is more than the name. */
+  /** Replaces the name in the bar. */
   readonly title?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** A page in its frame. The count of unread mail stands in the tab's title. */
+/** Frame of a page. The tab's title counts the unread mail. */
 export function Page({ name, title, children }: Props) {
   const unread = useOverview().data?.mail.unread ?? 0;
   useEffect(() => {

@@ -4,7 +4,7 @@ import { useReadOnly } from '../api/overview';
 import { matching, useCommands, type Command } from './commands';
 import css from './Palette.module.css';
 
-/** Search, go anywhere, act, and use every tool that the caller may use. */
+/** Command palette: search, navigation, actions and tools. */
 export function Palette({ query, onClose }: { readonly query: string; readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [words, setWords] = useState(query);
@@ -55,7 +55,10 @@ interface BoxProps {
   readonly onRun: (command: Command) => void;
 }
 
-/** What is typed, and what it finds. The focus stays where one types; the list is told which line is meant. */
+/**
+ * Input and results. The focus stays in the input; `aria-activedescendant` names the selected
+ * result.
+ */
 function Box({ words, onWords, commands, onRun }: BoxProps) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);

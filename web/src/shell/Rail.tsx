@@ -12,7 +12,7 @@ import css from './Rail.module.css';
 
 interface Badge {
   readonly n: number;
-  /** What it means that there are so many; a badge with words is one that asks for the person. */
+  /** Explains the count to screen readers; set if the operator must act. */
   readonly asks: string | null;
 }
 
@@ -26,7 +26,7 @@ function badgeOf(page: string, overview: Overview | undefined): Badge | null {
   return null;
 }
 
-/** Which page an address belongs to. */
+/** True if an address belongs to a page. */
 export function isOn(href: string, location: string): boolean {
   if (location === href || location.startsWith(`${href}/`)) return true;
   return href === '/crew' && (location === '/' || location.startsWith('/agents/'));

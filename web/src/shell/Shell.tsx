@@ -44,8 +44,10 @@ function useGlobalKeys(): void {
   });
 }
 
-/** What stands around every page. It owns the one reader of events, which begins where the overview was read: a page reads after that, so that
-    nothing falls between the two. */
+/**
+ * Frame around every page. Owns the event reader, which starts at the event of the overview; pages
+ * load after that, so no event is missed in between.
+ */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient();
   const [, go] = useLocation();

@@ -13,17 +13,17 @@ import type { StartWith } from './open';
 import { fieldOf, runOf, unstarted, type StartForm } from './start';
 import css from './StartAgent.module.css';
 
-/** So long is looked whether it could be started at all: what is missing on the machine shows at once. */
+/** Time to watch a new agent for a failed start: a missing program is reported at once. */
 const PATIENCE = 6000;
 const PAUSE = 200;
 
-/** Whether all places are taken: then it waits, and nothing can be said of it yet. */
+/** True if all slots are taken, so that the agent must wait. */
 async function noPlace(): Promise<boolean> {
   const { running } = await get<Overview>('/api/overview');
   return running.used >= running.max;
 }
 
-/** Waits until it runs, has ended or takes its time; says why where it could not be started. */
+/** Waits until the agent runs, ends or is queued; returns the reason of a failed start. */
 async function whyNot(id: string): Promise<string | null> {
   const until = Date.now() + PATIENCE;
   while (Date.now() < until) {
@@ -40,7 +40,7 @@ function useRoles() {
   return useQuery({ queryKey: ['roles'], queryFn: ({ signal }) => get<Roles>('/api/roles', {}, signal) });
 }
 
-/** Asks for a new agent, or for one that goes on where another ended. */
+/** Dialog that starts an agent, or resumes an ended one. */
 export function StartAgent({ start, onClose }: { readonly start: StartWith; readonly onClose: () => void }) {
   const roles = useRoles();
   const [location, go] = useLocation();

@@ -23,7 +23,7 @@ function Away({ last, retryAt }: { readonly last: number; readonly retryAt: numb
   );
 }
 
-/** One line above the page when something about the page itself must be known. */
+/** Status line above the page: lost connection, caught-up events, or a read-only link. */
 export function Strip() {
   const { phase, last, retryAt, caughtUp } = useLiveState();
   const { data } = useOverview();

@@ -13,7 +13,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** A form for any tool, made from what the tool says of itself. */
+/** Form for any tool, generated from its schema. */
 export function ToolDialog({ name, input, onClose }: Props) {
   const tool = useTools().find((one) => one.canonicalName === name || one.name === name);
   if (tool === undefined) {

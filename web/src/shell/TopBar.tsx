@@ -7,7 +7,7 @@ import { money } from '../parts/format';
 import { openPalette, openStart } from './open';
 import css from './TopBar.module.css';
 
-/** So many slots are drawn one by one; more are only told in words. */
+/** Limit of slots drawn as dots; more are shown as a number. */
 const MOST_SLOTS = 16;
 
 function Pulse() {
@@ -40,7 +40,7 @@ function Pulse() {
   );
 }
 
-/** The bar above every page: its title or where it stands in the tree, and how the crew does. */
+/** Bar above every page: title or breadcrumbs, and the use of slots and money. */
 export function TopBar({ title }: { readonly title: ReactNode }) {
   const readOnly = useReadOnly();
   return (

@@ -1,4 +1,4 @@
-// What the palette offers: agents and tasks that the words find, pages, acts, and every tool that the caller may use.
+// Commands of the palette: matching agents and tasks, pages, actions and tools.
 import { useQuery } from '@tanstack/react-query';
 import { CircleStop, Keyboard, LogOut, MoonStar, Plus, SquareKanban, Wrench } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -16,12 +16,12 @@ import type { CrewList, Tasks } from '../api/types';
 export interface Command {
   readonly key: string;
   readonly group: string;
-  /** What the words are looked for in. */
+  /** Text that the query is matched against. */
   readonly text: string;
   readonly label: ReactNode;
   readonly icon: ReactNode;
   readonly hint?: string;
-  /** Shown only when something was typed: there are too many of them. */
+  /** Hidden without a query, for long groups such as tools. */
   readonly quiet?: boolean;
   readonly act: () => void;
 }
@@ -35,7 +35,7 @@ const NOTHING: Found = { agents: [], tasks: [] };
 const VERBS = /^(kill|open|go to)\s+/i;
 const MOST_SHOWN = 60;
 
-/** Those that have every word. */
+/** Filters commands that contain every word of the query. */
 export function matching(commands: readonly Command[], words: string): readonly Command[] {
   const wanted = words.toLowerCase().split(/\s+/).filter((word) => word !== '');
   if (wanted.length === 0) return commands.filter((command) => command.quiet !== true);
@@ -43,7 +43,7 @@ export function matching(commands: readonly Command[], words: string): readonly 
   return commands.filter(has).slice(0, MOST_SHOWN);
 }
 
-/** What the record knows under these words. */
+/** Searches agents and tasks on the server. */
 function useFound(words: string): Found {
   const q = words.replace(VERBS, '').trim();
   const { data } = useQuery({
@@ -65,7 +65,7 @@ function useFound(words: string): Found {
 function agentCommands(agent: Found['agents'][number], words: string, readOnly: boolean, go: (href: string) => void): Command[] {
   const name = `${agent.role} ${agent.short}`;
   const about = agent.task === null ? '' : `TAS-${agent.task.number} ${agent.task.title}`;
-  // The server has found it, perhaps by something that is not shown; the verb is not what it was looked for by.
+  // The server may have matched a field that is not shown. The verb is not part of its query.
   const text = `${name} ${agent.id} ${about} ${words.replace(VERBS, '')}`;
   const open: Command = {
     key: `open-${agent.id}`,
@@ -107,13 +107,13 @@ function acts(readOnly: boolean): Command[] {
       text: 'log out leave',
       label: 'Log out of this tab',
       icon: <LogOut size={14} aria-hidden="true" />,
-      // The tab forgets its token even where the server cannot be told.
+      // The tab forgets its token even if the server is unreachable.
       act: () => void session.leave(),
     },
   ];
 }
 
-/** Everything that can be done from here; `matching` says what of it the words mean. */
+/** Lists all commands; `filterCommands` applies the query. */
 export function useCommands(words: string): readonly Command[] {
   const found = useFound(words);
   const tools = useTools();

@@ -1,23 +1,23 @@
-// Notifications of the browser: mail to the human, approvals that wait, and what failed. Only while the page is not looked at.
+// Browser notifications about mail, approvals and failures, while the page is in the background.
 import { useSyncExternalStore } from 'react';
 import type { LiveEvent } from '../api/live';
 import type { AgentState } from '../api/types';
 
 const SETTING = 'adjutant.notify';
-/** So many changes of settings fit into a few words. */
+/** Limit of changes named in one message. */
 const SHOWN_CHANGES = 3;
 
 export interface Notice {
   readonly title: string;
   readonly body: string;
   readonly href: string;
-  /** Two with the same tag are one. */
+  /** Notices with equal tags replace each other. */
   readonly tag: string;
 }
 
 const ENDS: Partial<Record<AgentState, string>> = { failed: 'failed', timed_out: 'timed out', over_budget: 'is over budget', lost: 'was lost' };
 
-/** The notification for an event, if a person should have one. */
+/** Builds the notification for an event; null if it needs none. */
 export function noticeOf(event: LiveEvent): Notice | null {
   const tag = `adjutant-${event.number}`;
   switch (event.kind) {
@@ -46,7 +46,7 @@ export function noticeOf(event: LiveEvent): Notice | null {
   }
 }
 
-/** A message about changed settings; null if they were only read again. */
+/** Describes changed settings; null if nothing changed. */
 export function changesOf(event: LiveEvent): string | null {
   const changes = event.kind === 'config.reloaded' ? (event.data.changes ?? []) : [];
   if (changes.length === 0) return null;
@@ -61,7 +61,7 @@ function isOn(): boolean {
   return supported && Notification.permission === 'granted' && localStorage.getItem(SETTING) === 'on';
 }
 
-/** Whether notifications are shown; `blocked` where the browser forbids them. */
+/** State of notifications; `blocked` if the browser forbids them. */
 export function useNotifications(): 'on' | 'off' | 'blocked' {
   return useSyncExternalStore(
     (watcher) => {
@@ -72,14 +72,14 @@ export function useNotifications(): 'on' | 'off' | 'blocked' {
   );
 }
 
-/** Turns notifications on, asking the browser first, or off. */
+/** Turns notifications on, after asking the browser, or off. */
 export async function toggleNotifications(): Promise<void> {
   if (isOn()) localStorage.setItem(SETTING, 'off');
   else if (supported && (await Notification.requestPermission()) === 'granted') localStorage.setItem(SETTING, 'on');
   for (const watcher of watchers) watcher();
 }
 
-/** Shows what of a batch is worth it; many at once become one. */
+/** Shows the notifications of a batch; joins many into one. */
 export function notify(batch: readonly LiveEvent[], go: (href: string) => void): void {
   if (!isOn() || document.visibilityState === 'visible') return;
   const notices = batch.map(noticeOf).filter((notice) => notice !== null);

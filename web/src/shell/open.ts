@@ -1,7 +1,8 @@
-// What lies over the page, one at a time: the palette, a tool's form, the list of keys, the dialog that starts an agent.
+// State of the overlay, one at a time: palette, tool form, key list, or the dialog that starts an
+// agent.
 import { useSyncExternalStore } from 'react';
 
-/** With what the dialog that starts an agent is filled at first. */
+/** Initial values of the dialog that starts an agent. */
 export interface StartWith {
   readonly role?: string;
   readonly prompt?: string;

@@ -4,11 +4,11 @@ export interface PageLink {
   readonly name: string;
   readonly href: string;
   readonly icon: LucideIcon;
-  /** The second key after `g`. */
+  /** Key after `g`. */
   readonly key: string;
 }
 
-/** The pages, in the order of the rail. */
+/** Pages in the order of the rail. */
 export const PAGES: readonly PageLink[] = [
   { name: 'Crew', href: '/crew', icon: Network, key: 'c' },
   { name: 'Tasks', href: '/tasks', icon: SquareKanban, key: 't' },

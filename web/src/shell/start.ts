@@ -1,4 +1,4 @@
-// The form that starts an agent, as the server wants it.
+// Conversion of the form that starts an agent.
 import { ApiError } from '../api/client';
 
 export interface StartForm {
@@ -10,7 +10,10 @@ export interface StartForm {
   readonly usd: string;
 }
 
-/** What goes to `POST /api/runs`. What is empty is left to role and configuration; what is no number is refused before. */
+/**
+ * Builds the body of `POST /api/runs`. Omits empty fields, which the role and the configuration
+ * decide; rejects invalid numbers.
+ */
 export function runOf(form: StartForm, resume: string | null): Record<string, unknown> {
   const text = (value: string) => (value.trim() === '' ? undefined : value.trim());
   const minutes = numberOf(form.minutes, 'minutes', 'a time limit');
@@ -36,7 +39,7 @@ const FIELDS: Readonly<Record<string, keyof StartForm>> = {
   role: 'role', kind: 'role', prompt: 'prompt', task: 'task', model: 'model', timeout: 'minutes', minutes: 'minutes', usd: 'usd', budget: 'usd', 'budget.usd': 'usd',
 };
 
-/** Which field of the form an error is about. */
+/** Finds the form field that an error concerns. */
 export function fieldOf(error: unknown): keyof StartForm | null {
   const field = error instanceof ApiError ? error.field : null;
   return field === null ? null : (FIELDS[field] ?? null);
@@ -44,7 +47,7 @@ export function fieldOf(error: unknown): keyof StartForm | null {
 
 const NEVER = 'it could not be started: ';
 
-/** Why an agent could not be started, where that is how it ended. */
+/** Returns the reason if an agent ended because it could not be started. */
 export function unstarted(state: string, reason: string | null): string | null {
   if (state !== 'failed' || reason === null || !reason.startsWith(NEVER)) return null;
   return reason.slice(NEVER.length);

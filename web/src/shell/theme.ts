@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until somebody says otherwise in this browser.
+// Light or dark theme: the system's, unless this browser has a setting.
 const SETTING = 'adjutant.theme';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -18,7 +18,7 @@ export function setTheme(next: Theme): void {
   }
 }
 
-/** Turns to the other one of what is shown now. */
+/** Switches between light and dark. */
 export function otherTheme(): void {
   const dark = theme() === 'dark' || (theme() === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
   setTheme(dark ? 'light' : 'dark');

@@ -1,4 +1,4 @@
-// The tools that the caller may use, and forms made from their schemas.
+// Available tools, and the controls of their input fields.
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../api/client';
 import { useReadOnly } from '../api/overview';
@@ -37,7 +37,7 @@ function typesOf(schema: Schema): readonly string[] {
   return [...own, ...(schema.anyOf ?? []).flatMap(typesOf)].filter((type) => type !== 'null');
 }
 
-/** With which control a field is filled in. What has no simple one is written as JSON. */
+/** Chooses the control of a field; complex types use JSON. */
 export function controlOf(schema: Schema): Control {
   if (schema.enum !== undefined || schema.anyOf?.some((one) => one.enum !== undefined) === true) return 'choice';
   const types = typesOf(schema);
@@ -62,7 +62,7 @@ export function choicesOf(schema: Schema): readonly string[] {
   return all.filter((one): one is string => typeof one === 'string');
 }
 
-/** What is written in a control, as the tool wants it. Nothing written is nothing said. */
+/** Parses the text of a control; returns undefined if it is empty. */
 export function valueOf(control: Control, written: string): unknown {
   if (written.trim() === '') return undefined;
   switch (control) {
@@ -79,7 +79,7 @@ export function valueOf(control: Control, written: string): unknown {
   }
 }
 
-/** A value as it stands in its control. */
+/** Formats a value for its control. */
 export function writtenOf(control: Control, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (control === 'yesno') return value === true ? 'yes' : 'no';

@@ -1,8 +1,8 @@
-// The state of a view lives in the address, so that a link shows the same.
+// State of a view in the address, so that a link reproduces it.
 import { useCallback } from 'react';
 import { useSearchParams } from 'wouter';
 
-/** One parameter of the address. Setting it to its default takes it out; no step back is made of it. */
+/** A parameter of the address. The default value removes it. Changes add no history entry. */
 export function useParam<T extends string>(name: string, otherwise: T): [T, (value: T) => void] {
   const [params, setParams] = useSearchParams();
   const value = (params.get(name) ?? otherwise) as T;

@@ -36,7 +36,7 @@ interface Shown {
   readonly agent: AgentDetails;
 }
 
-/** Everything that a tab can show, by its name. */
+/** Content of all tabs, by name. */
 function usePanes({ story, agent }: Shown, narrow: boolean) {
   const { id } = agent;
   const over = isOver(agent.state);
@@ -96,7 +96,8 @@ function Body({ story, agent }: Shown) {
   const [tab, setTab] = useParam<Name>('tab', 'stream');
   const [side, setSide] = useParam<Right>('side', isOver(agent.state) && agent.worktree === null ? 'result' : 'diff');
   const [asking, setAsking] = useState<Asking | null>(null);
-  // The palette leads here with what is to be asked at once; taken out of the address, a reload does not ask again.
+  // Action requested by the palette through the address. It is removed, so that a reload does not
+  // repeat it.
   const [wish, setWish] = useParam('do', '');
   useEffect(() => {
     if (wish === '') return;
@@ -167,7 +168,7 @@ function Loaded({ agent }: { readonly agent: AgentDetails }) {
 export default function AgentPage() {
   const { id = '' } = useParams<{ id: string }>();
   const agent = useAgent(id);
-  // Another agent is another page: nothing of the one before stays.
+  // The key discards the state of the previous agent.
   if (agent.data !== undefined) return <Loaded key={agent.data.id} agent={agent.data} />;
   return (
     <Page name="Agent">

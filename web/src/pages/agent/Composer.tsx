@@ -11,7 +11,7 @@ import type { CrewRow, InputOutcome } from '../../api/types';
 import { nameOf } from '../crew/words';
 import css from './Composer.module.css';
 
-/** How what is written reaches it, in the words of the field. */
+/** Placeholder that tells how the message reaches the agent. */
 export function placeholder(row: CrewRow): string {
   const who = `Write to ${nameOf(row)} ${row.short}`;
   if (row.state === 'waiting_review') return `${who}. It is woken when the review ends.`;
@@ -20,14 +20,17 @@ export function placeholder(row: CrewRow): string {
   return row.state === 'running' && LISTENING_KINDS.includes(row.kind) ? who : `${who}. It receives your message as mail.`;
 }
 
-/** Types to one that listens; else, or where it does not take it, writes a letter. Says which it was. */
+/**
+ * Types the message into a listening agent; otherwise, or if the agent does not accept it, sends
+ * mail. Returns the way taken.
+ */
 async function tell(row: CrewRow, text: string): Promise<'typed' | 'mailed'> {
   if (row.state === 'running' && LISTENING_KINDS.includes(row.kind)) {
     try {
       const { taken } = await post<InputOutcome>(`/api/agents/${row.id}/input`, { line: text });
       if (taken) return 'typed';
     } catch (error) {
-      // It ended or fell asleep in this moment; a letter reaches it all the same.
+      // The agent ended or went to sleep meanwhile; mail still reaches it.
       if (!(error instanceof ApiError) || error.code !== 'INVALID_AGENT_STATE') throw error;
     }
   }
@@ -43,7 +46,7 @@ interface Props {
   readonly onSent: () => void;
 }
 
-/** Where one writes to it. */
+/** Input for messages to the agent. */
 export function Composer({ row, field, onSent }: Props) {
   const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);

@@ -11,7 +11,7 @@ import { Skeleton } from '../../parts/Skeleton';
 import type { AgentDiff } from '../../api/types';
 import css from './Panes.module.css';
 
-/** Against what, and how much, at the right of the tabs. */
+/** Target branch, line counts and view switch, beside the tabs. */
 export function DiffAside({ diff, view, onView }: { readonly diff: AgentDiff | undefined; readonly view: View; readonly onView: (view: View) => void }) {
   if (diff === undefined || diff.files.length === 0) return null;
   const sum = (side: 'added' | 'removed') => count(diff.files.reduce((all, file) => all + file[side], 0));
@@ -34,7 +34,7 @@ export function DiffAside({ diff, view, onView }: { readonly diff: AgentDiff | u
   );
 }
 
-/** What it changed. */
+/** Changes of the agent against its target branch. */
 export function DiffPane({ query, view }: { readonly query: UseQueryResult<AgentDiff>; readonly view: View }) {
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
   const { data: diff, error } = query;

@@ -17,7 +17,7 @@ import { actsOf, nameOf, stateWord } from '../crew/words';
 import type { AgentDetails, AgentStory } from '../../api/types';
 import css from './Head.module.css';
 
-/** Who stands above it, and itself, for the bar. */
+/** Ancestors of the agent and its own name. */
 export function Crumbs({ story, agent }: { readonly story: AgentStory | undefined; readonly agent: AgentDetails }) {
   return (
     <div className={css.crumbs}>
@@ -36,7 +36,7 @@ export function Crumbs({ story, agent }: { readonly story: AgentStory | undefine
   );
 }
 
-/** Its state in words, with how long it has been waited for. */
+/** State with the waiting time of an open question. */
 function State({ row }: { readonly row: CrewRow }) {
   const now = useNow();
   const asked = row.state === 'waiting_input' && row.asks !== null ? `Needs you for ${roughly(now - Date.parse(row.asks.since))}` : undefined;
@@ -71,7 +71,7 @@ function useMore({ story, agent, onAsk }: HeadProps): readonly MenuItem[] {
   return items;
 }
 
-/** What it is about, and what can be done with it. */
+/** Title of the work, and the actions on the agent. */
 export function Head(props: HeadProps) {
   const { story, agent, onAsk } = props;
   const { row } = story;
@@ -129,7 +129,7 @@ function Fact({ name, value, max, text }: { readonly name: string; readonly valu
 
 const of = (spent: string, cap: string | null): string => (cap === null ? spent : `${spent} of ${cap}`);
 
-/** What it runs on, where it works, and how much of its limits is used. */
+/** Model, branch, claim and pull request, and the use of each limit. */
 export function Facts({ story, agent }: { readonly story: AgentStory; readonly agent: AgentDetails }) {
   const now = useNow();
   const { row, claim, branch, pull } = story;

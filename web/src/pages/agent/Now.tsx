@@ -37,7 +37,7 @@ function Reviewer({ id }: { readonly id: string }) {
   );
 }
 
-/** What it waits for, if it waits. */
+/** Explains a waiting state below the stream; empty for a running agent. */
 export function Now({ row }: { readonly row: CrewRow }) {
   switch (row.state) {
     case 'waiting_review':

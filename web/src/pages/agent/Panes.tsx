@@ -1,4 +1,4 @@
-// The tabs beside the stream and the diff: what it was told, its calls, its mail, what came of it, whom it started.
+// Tabs beside the stream and the diff: prompt, calls, mail, result and children.
 import { Link } from 'wouter';
 import { Button } from '../../parts/Button';
 import { Code, Json } from '../../parts/Code';

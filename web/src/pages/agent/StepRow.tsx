@@ -14,7 +14,7 @@ import type { Came, Source, Step } from './steps';
 import { about, bare, edited, isShell, lastLines, opensItself, since, tookOf, verdict } from './words';
 import css from './StepRow.module.css';
 
-/** Output of more lines than this is folded, to so many of its last. */
+/** Longest output that is shown completely, in lines. */
 const FOLDED = 200;
 const SHOWN = 20;
 
@@ -47,7 +47,7 @@ interface OutProps {
   readonly onWhole: () => Promise<void>;
 }
 
-/** What a program printed: of very much the last lines, and the rest when it is wanted. */
+/** Output of a program, folded to its last lines if it is long; cut output can be loaded. */
 function Out({ text, cut, err = false, onWhole }: OutProps) {
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -108,7 +108,7 @@ function Verdict({ came, word }: { readonly came: Came; readonly word: string })
 }
 
 function Call({ id, step, onWhole }: { readonly id: string; readonly step: Step; readonly onWhole: (source: Source) => Promise<void> }) {
-  // What the reader chose stands; else it follows from what came.
+  // The visitor's choice takes precedence over the default.
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? opensItself(step);
   const changes = edited(step);
@@ -168,7 +168,7 @@ function content({ id, step, onWhole }: Props): ReactNode {
   }
 }
 
-/** What it was told first is long and stands in a tab of its own; here its end is enough, where the task is. */
+/** Keeps the end of the first prompt, which states the task; its own tab has the complete text. */
 function lastOf(text: string): string {
   const { text: shown, left } = lastLines(text, 30, 12);
   return left === 0 ? text : `*… ${left} earlier lines; see “Prompt and context” for the complete text*\n\n${shown}`;

@@ -12,12 +12,12 @@ import type { Step } from './steps';
 import { summary } from './words';
 import css from './Stream.module.css';
 
-/** Nearer to the end than this is at the end. */
+/** Distance from the end that still counts as the end. */
 const NEAR = 24;
-/** Who cannot see is not told more often. */
+/** Interval between announcements to screen readers. */
 const TOLD_EVERY = 10_000;
 
-/** What came, told to screen readers now and then. */
+/** Announces new steps to screen readers at intervals. */
 function Told({ steps }: { readonly steps: readonly Step[] }) {
   const [words, setWords] = useState('');
   const heard = useRef<string | null>(null);
@@ -28,7 +28,7 @@ function Told({ steps }: { readonly steps: readonly Step[] }) {
       const all = latest.current;
       const last = all.at(-1)?.key ?? null;
       const from = all.findIndex((step) => step.key === heard.current);
-      // What was there when the page opened is not news.
+      // Steps that were there when the page opened are not announced.
       if (heard.current !== null && last !== heard.current) setWords(summary(all.slice(from + 1)));
       heard.current = last;
     };
@@ -47,7 +47,7 @@ export interface Following {
   readonly set: (on: boolean) => void;
 }
 
-/** Whether the stream sticks to its end, as a button. */
+/** Toggle that keeps the stream scrolled to its end. */
 export function FollowButton({ following, open }: { readonly following: Following; readonly open: boolean }) {
   return (
     <button type="button" className={css.follow} aria-pressed={following.on} onClick={() => following.set(!following.on)} title="Follow the stream (f)">
@@ -64,12 +64,12 @@ interface Props {
   readonly reader: Reader;
   readonly reading: Reading;
   readonly following: Following;
-  /** What it waits for, below the last step. */
+  /** Shown below the last step. */
   readonly now: ReactNode;
   readonly teach: ReactNode;
 }
 
-/** What it says and does, as it does it. */
+/** Live stream of an agent's messages, calls and output. */
 export function Stream({ id, name, start, reader, reading, following, now, teach }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [loading, setLoading] = useState(false);
@@ -87,7 +87,7 @@ export function Stream({ id, name, start, reader, reading, following, now, teach
     if (following.on && list !== null) list.scrollTop = list.scrollHeight;
   }, [size, following.on, now]);
 
-  // Where the reader was, when something comes in front.
+  // First visible step, to scroll back to after earlier steps are inserted.
   const held = useRef<{ readonly key: string; readonly below: number } | null>(null);
   const earlier = async () => {
     const top = box.current?.scrollTop ?? 0;
@@ -111,7 +111,7 @@ export function Stream({ id, name, start, reader, reading, following, now, teach
     const list = box.current;
     if (list === null) return;
     const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR;
-    // Growing is no scrolling: only who goes up stops following.
+    // Growth also fires scroll events; only scrolling up stops following.
     if (atEnd && !following.on) following.set(true);
     else if (!atEnd && following.on && list.scrollTop < lastTop.current - 1) following.set(false);
     lastTop.current = list.scrollTop;

@@ -38,11 +38,11 @@ function MarkView({ mark }: { readonly mark: PlacedMark }) {
   );
 }
 
-/** How it stood, what it spent and what happened, on one axis. */
+/** States, spending and marks of an agent on one time axis. */
 export function Timeline({ story, commits }: { readonly story: AgentStory; readonly commits: readonly Commit[] }) {
   const now = useNow();
   const over = story.row.finishedAt !== null;
-  // Of one that is over nothing moves; of one that lives everything moves a little each second.
+  // The axis of an ended agent is fixed; that of a live one moves every second.
   const axis = useMemo(() => axisOf(story, now), [story, over ? 0 : now]);
   const bars = barsOf(story.segments, axis);
   const notches = notchesOf(story.calls, axis);

@@ -1,4 +1,4 @@
-// A life on a time axis, in percent of its length.
+// Layout of an agent's timeline, in percent of its length.
 import type { LaneSegment } from '../../api/types';
 import type { AgentStory, Commit, StoryMark } from '../../api/types';
 
@@ -7,7 +7,7 @@ export interface Axis {
   readonly to: number;
 }
 
-/** From its beginning to its end, or to now. */
+/** Axis from the start of the work to its end or to now. */
 export function axisOf(story: AgentStory, now: number): Axis {
   const first = story.segments.find((segment) => segment.state !== 'queued') ?? story.segments[0];
   const begin = first === undefined ? Date.parse(story.row.startedAt) : Date.parse(first.from);
@@ -35,7 +35,7 @@ export function barsOf(segments: readonly LaneSegment[], axis: Axis): readonly B
   });
 }
 
-/** Notches nearer to each other than this cannot be told apart. */
+/** Smallest distance between two distinguishable notches. */
 const APART = 0.15;
 
 export function notchesOf(calls: readonly number[], axis: Axis): readonly number[] {
@@ -48,7 +48,7 @@ export function notchesOf(calls: readonly number[], axis: Axis): readonly number
   return found;
 }
 
-/** The money spent as a line in a box of 1000 by `height`; nothing where nothing is known. */
+/** Spending as a polyline in a box of 1000 by `height`; null without enough data. */
 export function moneyOf(story: AgentStory, axis: Axis, height: number): { readonly line: string; readonly area: string } | null {
   const now = story.row.costUsd;
   const points = story.spend.map((point) => ({ x: placeOf(axis, Date.parse(point.at)) * 10, usd: point.usd }));
@@ -63,19 +63,22 @@ export function moneyOf(story: AgentStory, axis: Axis, height: number): { readon
 
 export interface PlacedMark extends StoryMark {
   readonly left: number;
-  /** Whether there is room for its words. */
+  /** True if the label fits before the next mark. */
   readonly worded: boolean;
 }
 
-/** So much room a mark's words take, in percent, for each letter and for its shape. */
+/** Estimated width of a label per character, and of its icon. */
 const LETTER = 0.65;
 const SHAPE = 2.2;
-/** The end of the line is taken by what it cost. */
+/** Labels end here; the total cost is shown after it. */
 const END = 88;
 
-/** Marks in their places. Words that would lie over the next mark are left out; its tooltip has them. */
+/**
+ * Positions the marks. A label that would overlap the next mark is hidden; the tooltip still has
+ * it.
+ */
 export function marksOf(marks: readonly StoryMark[], commits: readonly Commit[], axis: Axis): readonly PlacedMark[] {
-  // Git's times have no parts of seconds: a commit was made within the second, not before it.
+  // Git times have whole seconds: the commit was made within the second.
   const within = (at: string) => new Date(Math.min(axis.to, Date.parse(at) + 999)).toISOString();
   const ofCommits = commits.map((commit): StoryMark => ({ at: within(commit.at), kind: 'commit', text: commit.hash.slice(0, 7), href: null }));
   const all = [...marks.filter((mark) => mark.kind !== 'end'), ...ofCommits].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));

@@ -1,4 +1,4 @@
-// What the page asks the server about one agent.
+// Queries of the agent page.
 import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { get } from '../../api/client';
@@ -10,7 +10,7 @@ import type { AgentDetails, AgentDiff, AgentStory, AgentStream } from '../../api
 
 const path = (id: string, part = ''): string => `/api/agents/${encodeURIComponent(id)}${part}`;
 
-/** The agent itself; the name may be a part of its id. */
+/** Loads an agent by its id or an unambiguous part of it. */
 export function useAgent(name: string): UseQueryResult<AgentDetails> {
   return useQuery({
     queryKey: ['agents', name, 'whole'],
@@ -27,18 +27,18 @@ export function useStory(id: string, over: boolean): UseQueryResult<AgentStory> 
   });
 }
 
-/** What it changed. Git is asked for it, so not more often than somebody could read it. */
+/** Loads the changes of an agent. Each request runs git, so the interval is long. */
 export function useDiff(id: string, over: boolean): UseQueryResult<AgentDiff> {
   return useQuery({
     queryKey: ['agents', id, 'diff'],
     queryFn: ({ signal }) => get<AgentDiff>(path(id, '/diff'), {}, signal),
     refetchInterval: over ? false : 8000,
-    // The same patch must be the same object, or every line would be read again.
+    // An unchanged patch must stay the same object, or all its lines would be parsed again.
     structuralSharing: true,
   });
 }
 
-/** Reads what is shown again when something happened to the agent, or to one below it. */
+/** Reloads the data when an event concerns the agent or one of its children. */
 export function useAgentEvents(id: string): void {
   useRefresh(
     (event) =>
@@ -58,7 +58,7 @@ export function useCalls(id: string) {
   });
 }
 
-/** The record's number of a call of ours that the stream shows: the same tool, in the same moment. */
+/** Finds the recorded call for a call in the stream: the same tool at the same time. */
 export function useRecordOf(id: string, tool: string | null, from: string, to: string | null) {
   const ours = tool?.startsWith('mcp__') === true && to !== null;
   return useQuery({
@@ -83,7 +83,7 @@ export function useAgentMail(id: string) {
   });
 }
 
-/** Its stream, as long as the page is there. One that somebody else runs has none. */
+/** Follows the agent's stream while the page is mounted. Enlisted agents have no stream. */
 export function useStream(id: string, attempt: number, kind: string): { readonly reader: Reader; readonly reading: Reading } {
   const reader = useMemo(() => new Reader((wish, signal) => get<AgentStream>(path(id, '/stream'), { ...wish }, signal), 1), [id]);
   const reading = useSyncExternalStore(reader.watch, reader.reading);

@@ -12,7 +12,7 @@ function part(attempt: number, from: number, texts: readonly string[], complete 
   return { items: texts.map(item), from: place(from), next: place(from + texts.length), attempt, complete };
 }
 
-/** Answers in turn, and keeps what was asked. */
+/** Returns the given answers in turn, and records the queries. */
 function scripted(answers: readonly (AgentStream | Error)[]) {
   const asked: Wish[] = [];
   const frames: (() => void)[] = [];

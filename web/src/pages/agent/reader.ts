@@ -1,5 +1,5 @@
-// Follows an agent's stream: begins near its end, waits for what comes, and goes from one attempt to the next. What came is shown once an
-// animation frame, however much it is.
+// Follows an agent's stream: starts near its end, long-polls for more, and continues with the next
+// attempt. New items are published once per animation frame, however many arrive.
 import { ApiError } from '../../api/client';
 import type { AgentStream, OutputPlace } from '../../api/types';
 import { NOTHING, append, completed, prepend, type Source, type Stream } from './steps';
@@ -8,9 +8,9 @@ export interface Reading {
   readonly stream: Stream;
   readonly phase: 'loading' | 'ready' | 'failed';
   readonly error: unknown;
-  /** Whether there is more before what is shown. */
+  /** True if the stream has items before the loaded ones. */
   readonly earlier: boolean;
-  /** Whether more may come. */
+  /** True while more items can arrive. */
   readonly open: boolean;
 }
 
@@ -28,10 +28,12 @@ export type Ask = (wish: Wish, signal: AbortSignal) => Promise<AgentStream>;
 
 const TAIL = 400;
 const WAIT = 25;
-/** Between two questions: an agent that says very much is not asked for every word. */
+/** Delay between two requests, which bounds the rate for a very talkative agent. */
 const PAUSE = 120;
 const AWAY = 2000;
-/** A tab that nobody looks at asks now and then instead of waiting: a browser has few connections for all its tabs. */
+/**
+ * Interval for a hidden tab, which polls instead of waiting: browsers limit connections per host.
+ */
 const UNSEEN = 3000;
 
 const unseen = (): boolean => document.visibilityState === 'hidden';
@@ -41,16 +43,16 @@ export class Reader {
   #queue: AgentStream[] = [];
   #frame = false;
   #place: (OutputPlace & { readonly attempt: number }) | null = null;
-  /** Where what is shown begins. */
+  /** Position of the first loaded item. */
   #first: (OutputPlace & { readonly attempt: number }) | null = null;
-  /** Which round of following is under way. */
+  /** Signal of the running `follow`, if any. */
   #following: AbortSignal | null = null;
   #abort = new AbortController();
   readonly #watchers = new Set<() => void>();
 
   constructor(
     private readonly ask: Ask,
-    /** The newest attempt there is, as far as is known. */
+    /** Newest known attempt. */
     private newest: number,
     private readonly soon: (act: () => void) => void = nextFrame,
     private readonly pause: (ms: number) => Promise<void> = sleep,
@@ -63,7 +65,7 @@ export class Reader {
     return () => this.#watchers.delete(watcher);
   };
 
-  /** Reads until nothing more comes. Call it again when another attempt began. */
+  /** Reads until the newest attempt is complete. Call it again when another attempt starts. */
   async follow(newest = this.newest): Promise<void> {
     this.newest = Math.max(this.newest, newest);
     const { signal } = this.#abort;
@@ -79,7 +81,7 @@ export class Reader {
     }
   }
 
-  /** Goes on after it was stopped: a component may leave and come back. */
+  /** Continues after `stop`: a component may unmount and mount again. */
   start(): void {
     if (!this.#abort.signal.aborted) return;
     this.#abort = new AbortController();
@@ -90,13 +92,13 @@ export class Reader {
     this.#abort.abort();
   }
 
-  /** Tries again after a failure. */
+  /** Retries after an error. */
   again = (): void => {
     this.#set({ phase: this.#place === null ? 'loading' : 'ready', error: null, open: true });
     void this.follow();
   };
 
-  /** Asks once more; false where nothing more will come. */
+  /** Fetches the next part; returns false if no more can follow. */
   async #step(signal: AbortSignal): Promise<boolean> {
     let part: AgentStream;
     try {
@@ -131,7 +133,7 @@ export class Reader {
     this.#set({ phase: 'ready', earlier: hasEarlier(this.#first), open: true });
   }
 
-  /** What was before the first step that is shown: of this attempt, else of the one before. */
+  /** Loads items before the first loaded one, from this attempt or the previous one. */
   earlier = async (): Promise<void> => {
     const first = this.#first;
     if (first === null || !hasEarlier(first)) return;
@@ -143,7 +145,7 @@ export class Reader {
     this.#set({ stream: prepend(this.#reading.stream, part), earlier: hasEarlier(this.#first) });
   };
 
-  /** Reads what was cut. */
+  /** Loads the complete form of a cut item. */
   whole = async (source: Source): Promise<void> => {
     const { attempt, from, next } = source;
     const bytes = next.segment === from.segment ? Math.max(1, next.offset - from.offset) : 4 * 1024 * 1024;
@@ -161,7 +163,7 @@ export class Reader {
       this.#queue = [];
       const stream = append(this.#reading.stream, parts);
       const first = stream.parts[0];
-      // Where the oldest were forgotten, what is shown begins later.
+      // The oldest parts were dropped, so the stream now starts later.
       if (first !== undefined && this.#reading.stream.parts.length > 0 && first !== this.#reading.stream.parts[0]) {
         this.#first = { ...first.from, attempt: first.attempt };
       }
@@ -179,7 +181,7 @@ function hasEarlier(first: OutputPlace & { readonly attempt: number }): boolean 
   return first.attempt > 1 || first.segment > 0 || first.offset > 0;
 }
 
-/** A tab in the background has no frames, and must not grow its queue for ever. */
+/** A background tab has no animation frames, and its queue must not grow without bound. */
 function nextFrame(act: () => void): void {
   if (document.visibilityState === 'visible') requestAnimationFrame(act);
   else setTimeout(act, 200);

@@ -1,7 +1,8 @@
-// The stream as steps: what came of a call stands with the call, pieces of one text are one text.
+// Converts a stream to steps: joins each call with its result, and pieces of one text with each
+// other.
 import type { AgentStream, OutputPlace, StreamItem } from '../../api/types';
 
-/** Where a step comes from, so that what was cut of it can be asked for whole. */
+/** Origin of a step in the stream, to load its complete form. */
 export interface Source {
   readonly attempt: number;
   readonly from: OutputPlace;
@@ -33,11 +34,11 @@ export interface Step {
   readonly err: boolean;
   readonly cut: number;
   readonly source: Source;
-  /** What came of a call; null while it is not over. */
+  /** Result of a call; null while it runs. */
   readonly came: Came | null;
 }
 
-/** Everything that was read so far. It is never changed, only followed by another. */
+/** All items read so far. Immutable: every update returns a new value. */
 export interface Stream {
   readonly parts: readonly AgentStream[];
   readonly steps: readonly Step[];
@@ -45,9 +46,9 @@ export interface Stream {
 
 export const NOTHING: Stream = { parts: [], steps: [] };
 
-/** A text is not joined beyond this: what is longer goes on in another step. */
+/** Longest joined text; a longer one continues in another step. */
 const LONGEST = 1_000_000;
-/** More items than this are not kept; the oldest can be read again. */
+/** Number of items kept; dropped ones can be read again. */
 const MOST = 20_000;
 
 function stepOf(item: StreamItem, source: Source): Step {
@@ -65,10 +66,10 @@ function isEmpty(input: unknown): boolean {
   return input === null || input === undefined || (typeof input === 'object' && Object.keys(input).length === 0);
 }
 
-/** Puts items behind steps, in place. */
+/** Adds items to a list of steps in place. */
 class Builder {
   readonly steps: Step[];
-  /** Where calls are, by attempt and id. */
+  /** Index of each call by attempt and id. */
   readonly #calls = new Map<string, number>();
 
   constructor(before: readonly Step[]) {
@@ -85,7 +86,7 @@ class Builder {
     part.items.forEach((item, index) => this.#item(item, { attempt: part.attempt, from: part.from, next: part.next, index }));
   }
 
-  /** A line between two attempts. */
+  /** Adds a separator between two attempts. */
   #divide(part: AgentStream): void {
     const at = part.items[0]?.at;
     if (at === undefined) return;
@@ -102,7 +103,7 @@ class Builder {
       return;
     }
     if (known !== undefined && call !== undefined && item.kind === 'call') {
-      // Told of twice: the later word counts, where it says anything.
+      // A repeated call replaces the earlier values, except by empty ones.
       const input = isEmpty(item.input) ? call.input : item.input;
       this.steps[known] = { ...call, input, tool: item.tool ?? call.tool };
       return;
@@ -130,7 +131,7 @@ function built(parts: readonly AgentStream[]): Stream {
   return { parts, steps: builder.steps };
 }
 
-/** What came later, behind what was there. */
+/** Adds newer parts at the end. */
 export function append(stream: Stream, more: readonly AgentStream[]): Stream {
   const parts = [...stream.parts, ...more.filter((part) => part.items.length > 0)];
   let many = parts.reduce((sum, part) => sum + part.items.length, 0);
@@ -143,12 +144,12 @@ export function append(stream: Stream, more: readonly AgentStream[]): Stream {
   return { parts, steps: builder.steps };
 }
 
-/** What was before, in front. What came of a call may be there already, and finds it now. */
+/** Adds an older part at the start. Results that arrived before their call are joined with it. */
 export function prepend(stream: Stream, part: AgentStream): Stream {
   return part.items.length === 0 ? stream : built([part, ...stream.parts]);
 }
 
-/** Puts the whole of what was cut in its place. */
+/** Replaces a cut item with its complete form. */
 export function completed(stream: Stream, source: Source, whole: AgentStream): Stream {
   const item = whole.items[source.index];
   if (item === undefined) return stream;

@@ -1,10 +1,10 @@
-// What steps say in a line: which tool, about what, how it went.
+// One-line texts for steps: tool, subject and outcome.
 import { summaryOf } from '../../parts/summary';
 import type { Step } from './steps';
 
-/** Tools whose output is what a terminal shows. */
+/** Tools whose output comes from a terminal. */
 const SHELLS = new Set(['Bash', 'BashOutput', 'shell', 'execute', 'exec_command', 'local_shell', 'Terminal', 'run']);
-/** So many lines of a shell's output are shown without being asked for. */
+/** Longest shell output that is shown without a click, in lines. */
 const SHORT = 12;
 
 export function isShell(tool: string | null): boolean {
@@ -15,12 +15,12 @@ function field(input: unknown, name: string): unknown {
   return typeof input === 'object' && input !== null ? Reflect.get(input, name) : undefined;
 }
 
-/** The name of a tool without where it comes from. */
+/** Tool name without its MCP server. */
 export function bare(tool: string): string {
   return tool.startsWith('mcp__') ? (tool.split('__').slice(2).join('__') || tool) : tool;
 }
 
-/** What a call is about. A command run by a shell's own command is that command. */
+/** Subject of a call in one line. A command wrapped in `sh -c` is unwrapped. */
 export function about(input: unknown): string {
   const text = summaryOf(input).trim();
   const wrapped = /^\/bin\/(?:ba|z)?sh -l?c '(.*)'$/s.exec(text);
@@ -29,7 +29,7 @@ export function about(input: unknown): string {
 
 const lines = (value: unknown): number => (typeof value === 'string' && value !== '' ? value.replace(/\n$/, '').split('\n').length : 0);
 
-/** How many lines an edit takes and gives, as far as what it was given tells. */
+/** Counts the lines that an edit adds and removes, as far as its input tells. */
 export function edited(step: Step): { readonly added: number; readonly removed: number } | null {
   const { tool, input } = step;
   if (tool === 'Write' || tool === 'NotebookEdit') {
@@ -49,7 +49,7 @@ export interface Verdict {
   readonly word: string;
 }
 
-/** How a call went, where there is more to say than that it is over. */
+/** Outcome of a call, if there is more to say than that it ended. */
 export function verdict(step: Step): Verdict | null {
   const { came } = step;
   if (came === null) return null;
@@ -59,20 +59,20 @@ export function verdict(step: Step): Verdict | null {
   return passed === undefined ? null : { ok: true, word: `${passed} passed` };
 }
 
-/** How long a call took: as it says itself, else from its beginning to its end. */
+/** Duration of a call in milliseconds: as reported, otherwise from its start to its end. */
 export function tookOf(step: Step): number | null {
   if (step.came === null) return null;
   return step.came.durationMs ?? Math.max(0, Date.parse(step.came.at) - Date.parse(step.at));
 }
 
-/** Whether what came of a call is shown without being asked for: what failed, and the short output of a shell. */
+/** True if a result is shown without a click: an error, or short shell output. */
 export function opensItself(step: Step): boolean {
   if (step.kind !== 'call' || step.came === null || step.came.text.trim() === '') return false;
   if (!step.came.ok) return true;
   return isShell(step.tool) && step.came.text.split('\n').length <= SHORT;
 }
 
-/** Time since the beginning: `4:07`, `1:04:07`. */
+/** Time since the start: `4:07`, `1:04:07`. */
 export function since(at: string, start: string): string {
   const seconds = Math.max(0, Math.floor((Date.parse(at) - Date.parse(start)) / 1000));
   const two = (n: number) => String(n).padStart(2, '0');
@@ -80,7 +80,7 @@ export function since(at: string, start: string): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${two(minutes)}:${two(seconds % 60)}`;
 }
 
-/** What came since somebody last heard of it, in a sentence. */
+/** Summarizes new steps in a sentence. */
 export function summary(steps: readonly Step[]): string {
   const many = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
   const word = (n: number, one: string) => (n === 0 ? null : `${n} ${n === 1 ? one : `${one}s`}`);
@@ -91,7 +91,7 @@ export function summary(steps: readonly Step[]): string {
   return `${counts.join(', ')}. Last: ${words.slice(0, 140)}`;
 }
 
-/** A text in its last lines, where it is long. */
+/** Last lines of a long text, and the number of hidden ones. */
 export function lastLines(text: string, most: number, shown: number): { readonly text: string; readonly left: number } {
   const all = text.replace(/\n$/, '').split('\n');
   return all.length <= most ? { text, left: 0 } : { text: all.slice(-shown).join('\n'), left: all.length - shown };

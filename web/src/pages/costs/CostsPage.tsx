@@ -1,4 +1,4 @@
-// Where the money goes: over time, by whom, for what; and how the tools do.
+// The costs page: spending over time and by group, budgets, and the use of tools.
 import { CalendarRange, Download, Table2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { kinds, useRefresh } from '../../api/live';
@@ -46,7 +46,7 @@ export default function CostsPage() {
   const [asTable, setAsTable] = useState(false);
   const unit = UNITS.includes(namedUnit) ? namedUnit : 'money';
   const by = CUTS.includes(namedCut) ? namedCut : 'role';
-  // A span begins at a midnight: it is another one only when the day is.
+  // A span starts at midnight, so it changes only with the day.
   const day = new Date(useNow()).toDateString();
   const span = useMemo(() => spanOf(name, from, to, serverNow()), [name, from, to, day]);
   const series = useSeries(span, by);

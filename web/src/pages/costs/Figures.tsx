@@ -1,4 +1,4 @@
-// Five figures: what was spent, how fast, on how much, for what a task, and in vain.
+// Five figures: total, rate, tokens, cost of a finished task, and cost of failed work.
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { serverNow } from '../../parts/clock';
@@ -27,7 +27,7 @@ interface Props {
   readonly limitUsd: number | null;
 }
 
-/** What is not known yet keeps its room. */
+/** Placeholders keep the layout stable while the data loads. */
 export function Figures({ summary, span, limitUsd }: Props) {
   const today = span.name === 'today';
   const none = '\u00a0';

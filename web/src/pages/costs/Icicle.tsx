@@ -1,4 +1,4 @@
-// Where a lineage's money is: a row of boxes a generation.
+// Budgets of a lineage: one row of boxes per generation.
 import { Link } from 'wouter';
 import { money } from '../../parts/format';
 import { icicle } from '../../parts/plot/icicle';

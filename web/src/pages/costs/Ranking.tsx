@@ -4,7 +4,7 @@ import { amount } from './stack';
 import type { Unit } from './span';
 import css from './tables.module.css';
 
-/** Who spent how much of it, the dearest first. */
+/** Spending by group, highest first. */
 export function Ranking({ series, unit }: { readonly series: CostSeries; readonly unit: Unit }) {
   const all = amount(series.total, unit);
   const most = Math.max(0, ...series.keys.map((key) => amount(key, unit)));

@@ -1,4 +1,4 @@
-// The running total against the limit, and what each step is made of.
+// Running total against the limit, and the composition of each step.
 import { count, money, short, time } from '../../parts/format';
 import { linear, ticks, timeLabel, timeTicks } from '../../parts/plot/scale';
 import { useWidth } from '../../parts/plot/useWidth';
@@ -10,7 +10,7 @@ import css from './SeriesPlot.module.css';
 interface Props {
   readonly series: CostSeries;
   readonly unit: Unit;
-  /** The limit of the whole time, where it has one. */
+  /** Limit for the whole span, if it has one. */
   readonly limitUsd: number | null;
   readonly now: number;
 }
@@ -21,7 +21,7 @@ const LINE = { top: 8, bottom: 100 } as const;
 const BARS = { top: 140, bottom: 262 } as const;
 const HEIGHT = 284;
 
-/** A value beside an axis: no more digits than the marks need. */
+/** Formats an axis value with no more digits than its ticks need. */
 function mark(value: number, max: number, unit: Unit): string {
   if (unit === 'tokens') return short(value);
   const digits = max < 0.01 ? 4 : max < 1 ? 2 : max < 10 ? 1 : 0;

@@ -1,4 +1,4 @@
-// The same as the plot, for those who read it: one row a step, one column for each that spent something.
+// Table form of the plot: one row per step, one column per group.
 import { count, money, time } from '../../parts/format';
 import type { CostSeries } from '../../api/types';
 import { amount, steps } from './stack';
@@ -8,7 +8,7 @@ import css from './tables.module.css';
 interface Props {
   readonly series: CostSeries;
   readonly unit: Unit;
-  /** Whether those who see are shown it, too. */
+  /** False if only screen readers get the table. */
   readonly visible: boolean;
 }
 

@@ -1,4 +1,4 @@
-// How tools were used: how often, how it went, how long it took.
+// Use of tools: calls, failures and durations.
 import { CircleX, ShieldX } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-// What the page asks the server. Spending is written down as agents report it, not as an event: it is asked for again now and then.
+// Queries of the costs page. Usage is recorded without an event, so the page polls.
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get } from '../../api/client';
 import type { CostSeries, CostSummary, Lineage, ToolFigures } from '../../api/types';

@@ -1,4 +1,4 @@
-// Which time is looked at, as the address says it, by the reader's own midnight.
+// Time span of the costs page as the address gives it, by the visitor's local midnight.
 
 export const SPANS = ['today', '7d', '30d', 'range'] as const;
 export type SpanName = (typeof SPANS)[number];
@@ -10,7 +10,7 @@ export type Unit = (typeof UNITS)[number];
 export interface Span {
   readonly name: SpanName;
   readonly since: Date;
-  /** Null is until now. */
+  /** Null means until now. */
   readonly until: Date | null;
 }
 
@@ -21,7 +21,7 @@ function midnight(at: number, days = 0): Date {
   return date;
 }
 
-/** A day as an input of a form writes it; null where it is none. */
+/** Parses the value of a date input; returns null if it is invalid. */
 export function dayOf(text: string): Date | null {
   const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (parts === null) return null;
@@ -34,7 +34,10 @@ export function dayText(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** The time that is meant. A range that is none is today; its last day counts whole. */
+/**
+ * Resolves the span in the address. An invalid range falls back to today; the last day of a range
+ * is included.
+ */
 export function spanOf(name: string, from: string, to: string, now: number): Span {
   if (name === '7d') return { name, since: midnight(now, -6), until: null };
   if (name === '30d') return { name, since: midnight(now, -29), until: null };
@@ -46,7 +49,7 @@ export function spanOf(name: string, from: string, to: string, now: number): Spa
   return { name: 'today', since: midnight(now), until: null };
 }
 
-/** How much of today is still to come, in hours. */
+/** Counts the hours until local midnight. */
 export function hoursLeft(now: number): number {
   return (midnight(now, 1).getTime() - now) / 3_600_000;
 }

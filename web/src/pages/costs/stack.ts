@@ -1,10 +1,10 @@
-// What is drawn of a series: bars that stand on each other, and a line that adds them up.
+// Geometry of a cost series: stacked bars and a running total.
 import type { CostSeries, Spending } from '../../api/types';
 import type { Unit } from './span';
 
 export interface Segment {
   readonly key: string;
-  /** Where it begins and ends, in the unit shown. */
+  /** Start and end of the segment, in the chosen unit. */
   readonly from: number;
   readonly to: number;
 }
@@ -13,7 +13,7 @@ export interface Step {
   readonly at: number;
   readonly segments: readonly Segment[];
   readonly sum: number;
-  /** Everything up to its end. */
+  /** Running total at the end of the step. */
   readonly total: number;
 }
 
@@ -21,7 +21,10 @@ export function amount(spent: Spending, unit: Unit): number {
   return unit === 'money' ? spent.usd : spent.tokens;
 }
 
-/** The steps of a series, bars in the order of the keys. A correction below nought takes no room. */
+/**
+ * Builds the steps of a series; segments follow the order of its keys. A negative correction gets
+ * no segment.
+ */
 export function steps(series: CostSeries, unit: Unit): readonly Step[] {
   let total = 0;
   return series.points.map((point) => {
@@ -39,10 +42,10 @@ export function steps(series: CostSeries, unit: Unit): readonly Step[] {
   });
 }
 
-/** A field of a table that a spreadsheet reads. */
+/** Escapes a CSV field. */
 function field(value: string | number): string {
   const text = String(value);
-  // What begins like a formula would be run as one.
+  // A spreadsheet would run text that starts like a formula.
   const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
@@ -51,7 +54,7 @@ export function csv(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => `${row.map(field).join(',')}\r\n`).join('');
 }
 
-/** What is shown, as a table: a row for each step and each that spent something in it. */
+/** Formats a series as CSV, one row per step and key. */
 export function seriesCsv(series: CostSeries): string {
   const label = new Map(series.keys.map((key) => [key.key, key.label]));
   const rows = series.points.flatMap((point) => point.values.map((value) => [point.from, label.get(value.key) ?? value.key, value.usd, value.tokens]));

@@ -72,7 +72,7 @@ function Attach({ row, onClose }: { readonly row: CrewRow; readonly onClose: () 
   );
 }
 
-/** What is asked before an agent is ended, and how one looks over its shoulder. */
+/** Dialogs for an agent: kill, abandon, and attach. */
 export function Asks({ what, ...rest }: Props) {
   if (what === 'kill') return <Kill {...rest} />;
   if (what === 'abandon') return <Abandon {...rest} />;

@@ -33,7 +33,7 @@ const WINDOW_CHOICES: readonly Choice<WindowName>[] = [
   { value: '6h', label: '6 h' },
 ];
 
-/** The axis is placed anew when it has moved by its own length, and when its window changes. */
+/** Rebases the axis when it has moved by its own length, and when its window changes. */
 function useAxis(window: number): Axis {
   const now = useNow();
   const [base, setBase] = useState(serverNow);
@@ -102,7 +102,7 @@ export default function CrewPage() {
     [width, open, setSelected],
   );
   const keys = treeKeys({ items, selected, select: setSelected, open, fold: crew.setOpen, past: crew.setPastOpen, focus: () => box.current?.focus() });
-  // When a question is settled, the focus goes back to where the keys are.
+  // Closing a dialog returns the focus to the tree, which handles the keys.
   const asked = useRef(false);
   useEffect(() => {
     if (asked.current && asking === null) box.current?.focus();

@@ -70,7 +70,7 @@ function Acts({ row, onAsk }: Props) {
   );
 }
 
-/** Where a letter to an agent is written. */
+/** Address of the form that writes mail to an agent. */
 export function mailTo(row: CrewRow): string {
   return `/mail?to=${encodeURIComponent(row.id)}`;
 }
@@ -89,7 +89,7 @@ function Fact({ name, value, max, text }: { readonly name: string; readonly valu
 
 const of = (spent: string, cap: string | null) => (cap === null ? spent : `${spent} of ${cap}`);
 
-/** What bounds an agent, each with how much of it is used. */
+/** Limits of an agent with their use. */
 function Limits({ row }: { readonly row: CrewRow }) {
   const { data } = useWhole(row.id);
   const now = useNow();
@@ -126,7 +126,7 @@ function remembered(): number {
   return kept >= LEAST && kept <= MOST ? kept : 150;
 }
 
-/** The line above the dock, by which it is made larger. */
+/** Handle that resizes the dock. */
 function Handle({ height, onHeight }: { readonly height: number; readonly onHeight: (height: number) => void }) {
   const from = useRef<{ y: number; height: number } | null>(null);
   const change = (next: number) => {
@@ -163,7 +163,7 @@ function Handle({ height, onHeight }: { readonly height: number; readonly onHeig
   );
 }
 
-/** The selected agent: the end of its stream, its limits, and what can be done with it. */
+/** The selected agent: the end of its stream, its limits and its actions. */
 export function DockBody({ row, onAsk }: Props): ReactNode {
   return (
     <>

@@ -6,7 +6,10 @@ import css from './Lane.module.css';
 
 const percent = (value: number) => `${value.toFixed(3)}%`;
 
-/** One life on the shared axis. It is drawn against the axis' base and moved by a variable of the whole tree. */
+/**
+ * Lane of one agent. Drawn relative to the base of the axis, and shifted by a CSS variable of the
+ * whole tree.
+ */
 export const Lane = memo(function Lane({ row, axis, thin = false }: { readonly row: CrewRow; readonly axis: Axis; readonly thin?: boolean }) {
   const lane = laneOf(row, axis);
   return (
@@ -40,7 +43,7 @@ export const Lane = memo(function Lane({ row, axis, thin = false }: { readonly r
   );
 });
 
-/** The lines of the axis behind all lanes, and now. */
+/** Grid lines behind all lanes, and the line of the current time. */
 export function Grid({ axis, window }: { readonly axis: Axis; readonly window: number }) {
   return (
     <div className={css.grid} aria-hidden="true">

@@ -9,7 +9,7 @@ const ENTRIES = [
   ['limited', 'limited'],
 ] as const;
 
-/** What the patterns of the lanes mean. */
+/** Legend of the lane patterns. */
 export function Legend() {
   return (
     <ul className={css.legend} aria-label="Legend">

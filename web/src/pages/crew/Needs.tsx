@@ -9,13 +9,13 @@ import { openStart } from '../../shell/open';
 import type { Room } from '../../parts/media';
 import css from './Needs.module.css';
 
-/** So many stand beside each other; the rest waits behind a button. */
+/** Number of requests shown side by side; the rest waits behind a button. */
 const SHOWN = 3;
 const FEW: Readonly<Record<Room, number>> = { phone: 1, narrow: 2, wide: SHOWN };
 
 interface Look {
   readonly icon: LucideIcon;
-  /** The one act that settles it. */
+  /** Label of the action that settles the request. */
   readonly verb: string;
   readonly state: string;
 }
@@ -78,7 +78,7 @@ function Need({ need, first, phone }: { readonly need: Need; readonly first: boo
   );
 }
 
-/** Who needs the reader, the most urgent first, each with the one act that settles it. */
+/** Open requests to the operator, most urgent first, each with the action that settles it. */
 export function Needs({ width }: { readonly width: Room }) {
   const phone = width === 'phone';
   const { data } = useOverview();

@@ -24,7 +24,7 @@ interface Props {
   readonly onFold: (id: string, open: boolean) => void;
 }
 
-/** The lines that join a row to those above it. */
+/** Lines that connect a row with its ancestors. */
 export function Rails({ rails, last }: { readonly rails: readonly boolean[]; readonly last: boolean }) {
   return (
     <>
@@ -37,7 +37,7 @@ export function Rails({ rails, last }: { readonly rails: readonly boolean[]; rea
   );
 }
 
-/** True for a second after a state changed, once. */
+/** True for a second after a state change. */
 function useChanged(state: string): boolean {
   const before = useRef(state);
   const [changed, setChanged] = useState(false);

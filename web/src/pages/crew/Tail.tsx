@@ -11,7 +11,7 @@ const LINES = 60;
 const WAIT = 25;
 const PAUSE = 2000;
 
-/** The end of what an agent says and does, as it does it. It stays at the end as long as the reader is there. */
+/** Live end of an agent's stream. Scrolls along while it is scrolled to the end. */
 export function Tail({ id, kind, over }: { readonly id: string; readonly kind: string; readonly over: boolean }) {
   const [lines, setLines] = useState<readonly Line[] | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -54,7 +54,9 @@ export function Tail({ id, kind, over }: { readonly id: string; readonly kind: s
   );
 }
 
-/** Reads the end, and then waits for more until it is told to stop or nothing more will come. */
+/**
+ * Reads the end of the stream, then long-polls until the signal aborts or the stream is complete.
+ */
 async function follow(id: string, signal: AbortSignal, give: (lines: readonly Line[]) => void, fail: (error: unknown) => void): Promise<void> {
   let query: Record<string, number> = { tail: LINES };
   while (!signal.aborted) {

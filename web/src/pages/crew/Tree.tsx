@@ -31,7 +31,7 @@ export interface TreeProps {
 const HEIGHT: Readonly<Record<Look, number>> = { wide: 32, phone: 54 };
 const HEAD = 28;
 
-/** Moves all lanes with the clock, by one variable of the whole tree. */
+/** Shifts all lanes with the clock through one CSS variable. */
 function useShift(box: RefObject<HTMLDivElement | null>, axis: Axis): void {
   const now = useNow();
   useLayoutEffect(() => {
@@ -64,7 +64,7 @@ function Head({ axis, window }: { readonly axis: Axis; readonly window: number }
   );
 }
 
-/** A row that stands for others: those that ended long ago, those of the next page, those on their way. */
+/** Row without an agent: folded past agents, the next page, or a level that is loading. */
 function Other({ item, onPast, onMore }: { readonly item: Exclude<Item, { kind: 'agent' }> } & Pick<TreeProps, 'onPast' | 'onMore'>) {
   const Icon = item.kind === 'past' && item.open ? ChevronDown : ChevronRight;
   let inner: ReactNode = <span className="dim">Loading…</span>;
@@ -92,7 +92,7 @@ function Other({ item, onPast, onMore }: { readonly item: Exclude<Item, { kind: 
   );
 }
 
-/** The crew as a tree of which only what is seen is drawn. */
+/** Virtualized tree of the crew. */
 export function Tree(props: TreeProps) {
   const { tree, items, axis, look, selected, box, onLook } = props;
   const height = HEIGHT[look];
@@ -115,7 +115,7 @@ export function Tree(props: TreeProps) {
   });
   const scrolled = (virtual.scrollOffset ?? 0) > 0;
   useEffect(() => onLook(seen, scrolled));
-  // The next page comes as its row does.
+  // The next page loads when its row scrolls into view.
   const next = shown.map(({ index }) => items[index]).find((item) => item?.kind === 'more');
   useEffect(() => {
     if (next?.kind === 'more') props.onMore(next.parent, next.past);
@@ -133,7 +133,7 @@ export function Tree(props: TreeProps) {
           className={css.fresh}
           onClick={() => {
             props.onShowNew();
-            // The button is gone with this; the keys go on where the rows are.
+            // The click removes the button, so the focus moves to the tree.
             box.current?.focus();
           }}
         >

@@ -1,21 +1,21 @@
-// A life on the time axis, as places in percent. The axis moves with the clock: everything is placed against a base, and drawn shifted by
-// how much time has passed since, so that a second costs one change of style and no drawing.
+// Geometry of the lanes, in percent. Positions are relative to a base time; one CSS variable shifts
+// them as time passes, so that a second costs one style change and no rendering.
 import { span } from '../../parts/format';
 import { isOver, lookOf } from '../../parts/State';
 import type { CrewRow, LaneSegment } from '../../api/types';
 
 export type WindowName = '15m' | '1h' | '6h';
 
-/** How long each window is, in milliseconds. */
+/** Length of each window in milliseconds. */
 export const WINDOWS: Readonly<Record<WindowName, number>> = { '15m': 15 * 60_000, '1h': 60 * 60_000, '6h': 6 * 60 * 60_000 };
 
-/** How much of the axis is past; the rest shows limits that are to come. */
+/** Share of the axis that shows the past; the rest shows future limits. */
 export const PAST = 52 / 60;
 
 export interface Axis {
-  /** The time against which everything is placed. */
+  /** Reference time of all positions. */
   readonly base: number;
-  /** How much time the past part shows. */
+  /** Duration of the past part in milliseconds. */
   readonly past: number;
 }
 
@@ -23,12 +23,12 @@ export function axisOf(base: number, window: number): Axis {
   return { base, past: window * PAST };
 }
 
-/** Where a time is, in percent of the past part; now is 100 at the base's time. */
+/** Converts a time to percent of the past part; the base time is at 100. */
 export function placeOf(axis: Axis, at: number): number {
   return ((at - (axis.base - axis.past)) / axis.past) * 100;
 }
 
-/** How far everything has moved since the base. */
+/** Shift since the base time, in percent. */
 export function shiftOf(axis: Axis, now: number): number {
   return (-(now - axis.base) / axis.past) * 100;
 }
@@ -37,23 +37,23 @@ export interface Bar {
   readonly state: string;
   readonly left: number;
   readonly width: number;
-  /** Of one that is over, its bars are faded. */
+  /** True for the bars of an ended agent. */
   readonly faded: boolean;
 }
 
 export interface Lane {
   readonly bars: readonly Bar[];
-  /** One notch a call. */
+  /** One notch per call. */
   readonly notches: readonly number[];
-  /** Where it ended. */
+  /** Position of the agent's end. */
   readonly end: number | null;
-  /** Where its time is up. */
+  /** Position of the time limit. */
   readonly limit: number | null;
 }
 
-/** A bar that goes on is drawn far beyond now, and cut there. */
+/** End of a bar that is still growing, far beyond now; the lane clips it. */
 const BEYOND = 300;
-/** What lies before the axis is not drawn: nothing moves to the right. */
+/** Start of the visible axis. Earlier parts never move into view. */
 const BEFORE = -2;
 
 export function laneOf(row: CrewRow, axis: Axis): Lane {
@@ -70,12 +70,12 @@ export function laneOf(row: CrewRow, axis: Axis): Lane {
   return { bars, notches, end: end !== null && end > BEFORE ? end : null, limit };
 }
 
-/** The times that are marked, each a round one. */
+/** Computes the ticks at round times. */
 export function ticksOf(axis: Axis, window: number): readonly { readonly at: number; readonly left: number; readonly labelled: boolean }[] {
   const step = window / 6;
   const ticks = [];
   const from = axis.base - axis.past;
-  // One window more than is seen: that is how far it moves before it is drawn anew.
+  // Covers one window more than is visible: the distance the axis moves before it is rebased.
   for (let at = Math.ceil(from / step) * step; at <= axis.base + axis.past + window; at += step) {
     ticks.push({ at, left: placeOf(axis, at), labelled: Math.round(at / step) % 2 === 0 });
   }
@@ -84,7 +84,7 @@ export function ticksOf(axis: Axis, window: number): readonly { readonly at: num
 
 const WORDS: Readonly<Record<string, string>> = { awaiting: 'awaits children' };
 
-/** The same facts in words, for those who cannot see the lane. */
+/** Describes a lane for screen readers. */
 export function laneWords(segments: readonly LaneSegment[], now: number): string {
   const sums = new Map<string, number>();
   for (const segment of segments) {

@@ -5,7 +5,7 @@ import { EMPTY, ROOT, above, flatten, missing, withHeld, withLevel, withMore, wi
 const list = (rows: ReturnType<typeof row>[], past = 0, nextCursor: number | null = null) => ({ rows, past, nextCursor });
 const names = (items: readonly Item[]) => items.map((item) => `${'.'.repeat(item.level - 1)}${item.kind === 'agent' ? item.id : item.kind}`);
 
-/** lead with coder (with a reviewer) and an ended tester; a triage beside it. */
+/** Returns a lead with a coder (which has a reviewer) and an ended tester, beside a triage. */
 function crew() {
   let tree = withLevel(EMPTY, ROOT, list([row('lead', { children: 2, liveBelow: 2 }), row('triage')]));
   tree = withLevel(tree, 'lead', list([row('coder', { parentId: 'lead', children: 1, liveBelow: 1 }), row('tester', { parentId: 'lead', state: 'succeeded', finishedAt: '2026-11-15T14:01:00.000Z' })]));

@@ -1,17 +1,17 @@
-// The crew as a tree that is loaded level by level, and the rows that are to be drawn of it. Pure: what comes from the server goes in,
-// the next tree comes out. Rows keep their place: what changes, changes where it stands.
+// State of the crew tree, which loads level by level, and its visible rows. Pure functions:
+// responses go in, the next tree comes out. Rows keep their position and change in place.
 import type { CrewList, CrewRow } from '../../api/types';
 
-/** The key of the level that the operator started. */
+/** Key of the top level. */
 export const ROOT = '';
 
 export interface Level {
   readonly ids: readonly string[];
-  /** Where its next page begins. */
+  /** Cursor of the next page. */
   readonly next: number | null;
-  /** How many that ended long ago are folded into one row. */
+  /** Number of agents that ended long ago, folded into one row. */
   readonly past: number;
-  /** Those, once they were unfolded; newest first. */
+  /** Loaded agents that ended long ago, newest first. */
   readonly pastIds: readonly string[];
   readonly pastNext: number | null;
 }
@@ -19,11 +19,11 @@ export interface Level {
 export interface Tree {
   readonly rows: ReadonlyMap<string, CrewRow>;
   readonly levels: ReadonlyMap<string, Level>;
-  /** Who is unfolded; decided when somebody first has live ones below, and then by the reader. */
+  /** Unfolded agents. Set when an agent first has live descendants, then only by the visitor. */
   readonly open: ReadonlyMap<string, boolean>;
-  /** On which levels those that ended long ago are unfolded. */
+  /** Levels whose past agents are unfolded. */
   readonly pastOpen: ReadonlySet<string>;
-  /** New ones that wait until the reader wants to see them. */
+  /** New agents that stay hidden until the visitor asks for them. */
   readonly held: readonly string[];
 }
 
@@ -45,27 +45,27 @@ function withLevels(tree: Tree, parent: string, level: Level): Tree {
 
 const isLive = (row: CrewRow | undefined): boolean => row !== undefined && (row.finishedAt === null || row.liveBelow > 0);
 
-/** The live ones first, each part in its order. */
+/** Sorts live agents first, otherwise stable. */
 function liveFirst(rows: readonly CrewRow[]): readonly CrewRow[] {
   return [...rows.filter((row) => isLive(row)), ...rows.filter((row) => !isLive(row))];
 }
 
-/** A level with new ones: behind the last that lives, before those that have ended. */
+/** Inserts new agents after the last live one of a level. */
 function joined(tree: Tree, level: Level, fresh: readonly string[]): Level {
   const at = level.ids.findLastIndex((id) => isLive(tree.rows.get(id))) + 1;
   return { ...level, ids: [...level.ids.slice(0, at), ...fresh, ...level.ids.slice(at)] };
 }
 
-/** A level came: its first page. */
+/** Adds the first page of a level. */
 export function withLevel(tree: Tree, parent: string, list: CrewList): Tree {
   const ids = liveFirst(list.rows).map((row) => row.id);
   const level = { ids, next: list.nextCursor, past: list.past, pastIds: [], pastNext: null };
   const next = withLevels(withRows(tree, list.rows), parent, level);
-  // Where nobody else is, there is no reason to fold them away.
+  // A level with nothing else shows its past agents at once.
   return ids.length === 0 && list.past > 0 ? { ...next, pastOpen: new Set(next.pastOpen).add(parent) } : next;
 }
 
-/** The next page of a level came. */
+/** Adds a further page of a level. */
 export function withMore(tree: Tree, parent: string, list: CrewList): Tree {
   const level = tree.levels.get(parent);
   if (level === undefined) return tree;
@@ -74,7 +74,7 @@ export function withMore(tree: Tree, parent: string, list: CrewList): Tree {
   return withLevels(withRows(tree, list.rows), parent, { ...level, ids, next: list.nextCursor });
 }
 
-/** A page of those that ended long ago came. */
+/** Adds a page of past agents. */
 export function withPast(tree: Tree, parent: string, list: CrewList): Tree {
   const level = tree.levels.get(parent);
   if (level === undefined) return tree;
@@ -83,7 +83,9 @@ export function withPast(tree: Tree, parent: string, list: CrewList): Tree {
   return withLevels(withRows(tree, list.rows), parent, { ...level, pastIds, pastNext: list.nextCursor });
 }
 
-/** Rows came again, or for the first time. Who is new joins the live ones of its level; `hold` keeps new roots back. */
+/**
+ * Updates rows. New ones join the live ones of their level; `hold` keeps new top-level rows hidden.
+ */
 export function withPatch(tree: Tree, rows: readonly CrewRow[], hold: boolean): Tree {
   const fresh = rows.filter((row) => !tree.rows.has(row.id));
   let next = withRows(tree, rows);
@@ -98,7 +100,7 @@ export function withPatch(tree: Tree, rows: readonly CrewRow[], hold: boolean): 
   return held.length === 0 ? next : { ...next, held: [...next.held, ...held] };
 }
 
-/** Shows the new ones that were held back. */
+/** Shows the hidden new rows. */
 export function withHeld(tree: Tree): Tree {
   const level = tree.levels.get(ROOT);
   if (level === undefined || tree.held.length === 0) return { ...tree, held: [] };
@@ -116,7 +118,7 @@ export function withPastOpen(tree: Tree, parent: string, open: boolean): Tree {
   return { ...tree, pastOpen };
 }
 
-/** Everybody above an agent, as far as is known. */
+/** Lists the known ancestors of an agent, nearest first. */
 export function above(tree: Tree, id: string): readonly string[] {
   const found: string[] = [];
   let next = tree.rows.get(id)?.parentId ?? null;
@@ -129,12 +131,12 @@ export function above(tree: Tree, id: string): readonly string[] {
 
 interface Place {
   readonly key: string;
-  /** From 1. */
+  /** Depth, from 1. */
   readonly level: number;
   readonly pos: number;
-  /** How many stand beside it; -1 where that is not known yet. */
+  /** Number of siblings including this one; -1 if unknown. */
   readonly size: number;
-  /** For each level above it, whether its line goes on below. */
+  /** For each level above, true if its line continues below. */
   readonly rails: readonly boolean[];
   readonly last: boolean;
 }
@@ -145,7 +147,7 @@ export type Item =
   | (Place & { readonly kind: 'more'; readonly parent: string; readonly past: boolean })
   | (Place & { readonly kind: 'loading'; readonly parent: string });
 
-/** The rows to draw, from above to below. In a flat list nobody unfolds. */
+/** Lists the visible rows from top to bottom. A flat list unfolds nothing. */
 export function flatten(tree: Tree, flat: boolean): readonly Item[] {
   const items: Item[] = [];
   walk(tree, flat, ROOT, [], items);
@@ -194,7 +196,7 @@ function walk(tree: Tree, flat: boolean, parent: string, rails: readonly boolean
   });
 }
 
-/** Levels that are unfolded and not there yet, of those that are drawn. */
+/** Lists the unfolded levels that are not loaded yet. */
 export function missing(items: readonly Item[]): readonly string[] {
   return items.flatMap((item) => (item.kind === 'loading' ? [item.parent] : []));
 }

@@ -1,4 +1,4 @@
-// The end of an agent's stream as lines: a glance, not the whole story.
+// Converts the end of an agent's stream to single lines.
 import { summaryOf } from '../../parts/summary';
 import type { AgentStream } from '../../api/types';
 
@@ -10,17 +10,19 @@ export interface Line {
   readonly text: string;
 }
 
-/** So many lines are kept. */
+/** Number of lines kept. */
 export const KEPT = 200;
-/** A step gives no more lines than this. */
+/** Limit of lines per step. */
 const EACH = 12;
 
-/** The name of a tool without where it comes from. */
+/** Tool name without its MCP server and toolset. */
 export function bare(tool: string): string {
   return tool.split('__').at(-1) ?? tool;
 }
 
-/** A part of a stream as lines. What is thought and told stands on the agent's own page. */
+/**
+ * Converts a part of a stream to lines. Thoughts and prompts are shown only on the agent's page.
+ */
 export function linesOf(part: AgentStream): readonly Line[] {
   return part.items.flatMap((item, index) => {
     const place = `${part.attempt} ${part.next.segment} ${part.next.offset} ${index}`;
@@ -34,7 +36,7 @@ export function linesOf(part: AgentStream): readonly Line[] {
   });
 }
 
-/** More lines after those before, the oldest forgotten. */
+/** Appends new lines, and drops the oldest. */
 export function join(before: readonly Line[], more: readonly Line[]): readonly Line[] {
   const known = new Set(before.map((line) => line.key));
   return [...before, ...more.filter((line) => !known.has(line.key))].slice(-KEPT);

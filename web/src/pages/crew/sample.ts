@@ -1,4 +1,4 @@
-// Rows for tests.
+// Sample rows for tests.
 import type { CrewRow } from '../../api/types';
 
 export function row(id: string, change: Partial<CrewRow> = {}): CrewRow {

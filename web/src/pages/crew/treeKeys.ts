@@ -1,4 +1,4 @@
-// Keys of the tree: moving, folding, opening.
+// Keyboard control of the tree: moving, folding, opening.
 import type { KeyboardEvent } from 'react';
 import type { Item } from './levels';
 
@@ -18,7 +18,7 @@ function agents(items: readonly Item[]): readonly Agent[] {
   return items.filter((item): item is Agent => item.kind === 'agent');
 }
 
-/** Who is so many rows away; the first or the last where that is nobody. */
+/** Finds the agent `by` rows away, clamped to the ends. */
 export function moved(items: readonly Item[], selected: string, by: number): string | null {
   const all = agents(items);
   const at = all.findIndex((item) => item.id === selected);
@@ -26,7 +26,7 @@ export function moved(items: readonly Item[], selected: string, by: number): str
   return all[next]?.id ?? null;
 }
 
-/** Who stands above somebody. */
+/** Finds the parent of the selected agent. */
 export function parentOf(items: readonly Item[], selected: string): string | null {
   const at = items.findIndex((item) => item.kind === 'agent' && item.id === selected);
   const level = items[at]?.level ?? 1;
@@ -47,7 +47,7 @@ export function treeKeys(acts: TreeActs): { readonly letters: Record<string, () 
     go(moved(items, selected, by));
     acts.focus();
   };
-  // To the right: unfold, and then on to the first below. To the left: fold, and then up.
+  // Right unfolds, then moves to the first child. Left folds, then moves to the parent.
   const right = () => {
     if (current === undefined) return;
     if (current.foldable && !current.open) acts.fold(current.id, true);

@@ -1,4 +1,5 @@
-// The crew on this page: loads levels, follows events, and renews what is seen. The tree itself is in levels.ts.
+// Data of the crew page: loads levels, follows events, and refreshes visible rows. The tree itself
+// is in levels.ts.
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import { get } from '../../api/client';
 import { kinds, live, useLive, useLiveState } from '../../api/live';
@@ -8,13 +9,13 @@ import { isFlat, type CrewView } from './view';
 import { EMPTY, ROOT, above, flatten, missing, withHeld, withLevel, withMore, withOpen, withPast, withPastOpen, withPatch, type Tree } from './levels';
 
 const PAGE = 200;
-/** The server gives no more rows at once. */
+/** Server limit of rows per request. */
 const ROWS = 200;
-/** What happened is asked for together. */
+/** Events within this delay share one request. */
 const SOON = 250;
-/** What agents do now is no event: it is asked for while it is seen. */
+/** An agent's current activity has no event, so visible rows are polled. */
 const POLL = 2000;
-/** So many levels are loaded before the first drawing, so that the tree comes as a whole. */
+/** Limit of levels loaded before the first render, so that the tree appears complete. */
 const FIRST_LEVELS = 40;
 const DEEPEST = 6;
 
@@ -34,12 +35,12 @@ export interface Crew {
   readonly setOpen: (id: string, open: boolean) => void;
   readonly setPastOpen: (parent: string, open: boolean) => void;
   readonly more: (parent: string, past: boolean) => void;
-  /** How many are new and not shown. */
+  /** Number of new agents that are not shown. */
   readonly unseen: number;
   readonly showNew: () => void;
-  /** Says which rows are seen, and whether the reader is further down. */
+  /** Reports the visible rows, and whether the tree is scrolled. */
   readonly look: (ids: readonly string[], scrolled: boolean) => void;
-  /** Reads some rows again now. */
+  /** Reloads rows at once. */
   readonly renew: (ids: readonly string[]) => void;
 }
 
@@ -53,9 +54,9 @@ function ask({ view, window }: Query, extra: Record<string, string | number | un
   return get<CrewList>('/api/crew', { ...flat, limit: PAGE, window: Math.round(window / 1000), ...extra }, signal);
 }
 
-/** The first levels together: everybody who has live ones below, as deep as it goes. */
+/** Loads the unfolded levels together, down to the depth limit. */
 async function first(query: Query, open: Tree['open'], signal: AbortSignal): Promise<Tree> {
-  // What the reader folded stays folded.
+  // Keeps the visitor's folding.
   let tree = withLevel({ ...EMPTY, open }, ROOT, await ask(query, {}, signal));
   if (isFlat(query.view)) return tree;
   for (let depth = 0; depth < DEEPEST; depth += 1) {
@@ -138,7 +139,7 @@ export function useCrew(view: CrewView, window: number, selected: string): Crew 
     [fetchLevel, loadPast],
   );
   const renew = useRenew(now, change, setMissed);
-  // What is unfolded and not there is loaded: levels, and those that ended long ago.
+  // Loads unfolded levels and unfolded past agents that are missing.
   useEffect(() => {
     if (phase !== 'ready' || isFlat(now.current.view)) return;
     for (const parent of missing(flatten(tree, false)).slice(0, FIRST_LEVELS)) loadLevel(parent);
@@ -176,7 +177,7 @@ interface Now {
   readonly scrolled: boolean;
 }
 
-/** Renews rows: those that something happened to, with everybody above them, and those that are seen and live. */
+/** Refreshes rows: those named by events, with their ancestors, and visible live ones. */
 function useRenew(
   now: { readonly current: Now },
   change: (act: (tree: Tree) => Tree) => void,
@@ -198,7 +199,7 @@ function useRenew(
           if (flat && known.length < rows.length) missed((count) => count + rows.length - known.length);
           change((before) => withPatch(before, known as readonly CrewRow[], scrolled));
         },
-        // Whoever cannot be renewed now is renewed with the next event, or the next look.
+        // A failed refresh is repeated by the next event or poll.
         () => undefined,
       );
       if (ids.length > ROWS) renew(ids.slice(ROWS));

@@ -1,4 +1,4 @@
-// What the crew page shows: a tree, or a flat list of agents in a state or with a text in them.
+// View of the crew page: a tree, or a flat list filtered by state or text.
 export type CrewFilter = 'all' | 'running' | 'waiting' | 'queued' | 'ended';
 
 export interface CrewView {

@@ -1,17 +1,17 @@
-// What the crew's rows and questions say. Sentences, with the numbers that matter.
+// Texts for the rows and dialogs of agents.
 import { money, ordinal, plural, shortId, time } from '../../parts/format';
 import { isOver } from '../../parts/State';
 import type { CrewRow } from '../../api/types';
 
 export interface Doing {
-  /** The tool, in bold before the rest. */
+  /** Tool name, shown in bold before the text. */
   readonly tool: string | null;
   readonly text: string;
-  /** Whether it is a question to the reader. */
+  /** True if the text is a question to the operator. */
   readonly asks: boolean;
 }
 
-/** What an agent does now, in a line. */
+/** Describes the current activity of an agent in one line. */
 export function doingOf(row: CrewRow): Doing {
   const plain = (text: string): Doing => ({ tool: null, text, asks: false });
   switch (row.state) {
@@ -37,7 +37,7 @@ function reviewWords(row: CrewRow): string {
   return `review ${iteration} of ${max}${reviewerId === null ? '' : ` with ${shortId(reviewerId)}`}`;
 }
 
-/** The word beside an agent's state, where it says more than the state alone. */
+/** Describes the state, if there is more to say than its name. */
 export function stateWord(row: CrewRow): string | undefined {
   if (row.state === 'waiting_review' && row.review !== null) return `In review, ${row.review.iteration} of ${row.review.max}`;
   if (row.state === 'limited' && row.limitedUntil !== null) return `Limited to ${time(row.limitedUntil)}`;
@@ -48,18 +48,18 @@ export function stateWord(row: CrewRow): string | undefined {
 export interface Spent {
   readonly spent: number | null;
   readonly cap: number | null;
-  /** Whether it has only been set aside: nothing of it is spent yet. */
+  /** True if the budget is only reserved and nothing of it is spent. */
   readonly aside: boolean;
 }
 
-/** What it and those below it have spent, of what they may. */
+/** Spending of an agent and its descendants, and their budget. */
 export function spentOf(row: CrewRow): Spent {
   const spent = row.budget?.spentUsd ?? row.costUsd;
   const cap = row.budget?.usd ?? null;
   return { spent, cap, aside: row.state === 'queued' && cap !== null && (spent ?? 0) === 0 };
 }
 
-/** What stands in the column of the money, in words. */
+/** Describes spending and budget for the cost column. */
 export function spentWords(row: CrewRow): string {
   const { spent, cap, aside } = spentOf(row);
   if (aside && cap !== null) return `${money(cap)} set aside`;
@@ -67,12 +67,12 @@ export function spentWords(row: CrewRow): string {
   return cap === null ? money(spent) : `${money(spent)} of ${money(cap)}`;
 }
 
-/** How people call it: the role's name for people, else the role. */
+/** Display name of the role, otherwise its name. */
 export function nameOf(row: CrewRow): string {
   return row.displayName ?? row.role;
 }
 
-/** What stands in a small chip behind the name: what is not the usual about it. */
+/** Label for an unusual kind or model; null for the default. */
 export function chipOf(row: CrewRow): string | null {
   if (row.kind === 'enlisted') return 'enlisted';
   if (row.model !== null) return row.model;
@@ -85,7 +85,7 @@ export interface KillWords {
   readonly lines: readonly string[];
 }
 
-/** What a kill does, in numbers. Whoever is below ends too: an end takes all of its tree along. */
+/** Describes the consequences of a kill, in numbers. A kill also ends all descendants. */
 export function killWords(row: CrewRow): KillWords {
   const who = `${nameOf(row)} ${row.short}`;
   const below = row.liveBelow;
@@ -109,7 +109,7 @@ export function killWords(row: CrewRow): KillWords {
   };
 }
 
-/** What can be done with an agent. */
+/** Actions that the agent's state and kind allow. */
 export function actsOf(row: CrewRow): { readonly kill: boolean; readonly resume: boolean; readonly abandon: boolean; readonly attach: boolean } {
   const over = isOver(row.state);
   const ours = row.kind !== 'enlisted';
@@ -121,7 +121,7 @@ export function actsOf(row: CrewRow): { readonly kill: boolean; readonly resume:
   };
 }
 
-/** The row in one sentence, for screen readers. */
+/** Describes a row in one sentence, for screen readers. */
 export function rowWords(row: CrewRow): string {
   const doing = doingOf(row);
   const task = row.task === null ? '' : `, TAS-${row.task.number} ${row.task.title}`;

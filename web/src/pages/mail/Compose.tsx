@@ -1,4 +1,4 @@
-// A new letter to an agent.
+// Dialog that writes mail to an agent.
 import { useQuery } from '@tanstack/react-query';
 import { Send } from 'lucide-react';
 import { useState } from 'react';
@@ -13,7 +13,7 @@ import { useActs } from './queries';
 import css from './Compose.module.css';
 import type { Agents } from '../../api/types';
 
-/** Those who have not ended, and whoever is written to. */
+/** Live agents that can receive mail. */
 function useRecipients() {
   return useQuery({
     queryKey: ['mail', 'recipients'],

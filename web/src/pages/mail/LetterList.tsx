@@ -1,4 +1,5 @@
-// The list: a row a thread, in groups. Rows change in their places; what is new waits behind a button.
+// List of mail: one row per thread, in groups. Rows change in place; new threads wait behind a
+// button.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowUp, TriangleAlert, User } from 'lucide-react';
 import { useEffect, useRef } from 'react';
@@ -94,7 +95,7 @@ export function LetterList({ list, box, q, selected, onOpen, onClear }: Props) {
   const at = lines.findIndex((line) => line.row !== null && line.row.threadId === selected);
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at);
-    // Only when another letter is opened: the list must not move by itself.
+    // Depends only on the selection, so that the list does not scroll by itself.
   }, [selected]);
   const items = virtual.getVirtualItems();
   const end = items.at(-1)?.index ?? 0;

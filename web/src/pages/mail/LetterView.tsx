@@ -1,4 +1,4 @@
-// A letter with all it says, and the answers that it offers.
+// One piece of mail with its body and its offered answers.
 import { Check, CircleCheck, CircleX } from 'lucide-react';
 import { At } from '../../parts/Elapsed';
 import { Markdown } from '../../parts/Markdown';
@@ -10,10 +10,10 @@ import css from './LetterView.module.css';
 
 interface Props {
   readonly letter: ThreadLetter;
-  /** Whether this is the one that is to be answered. */
+  /** True for the question that the reply box answers. */
   readonly open: boolean;
   readonly taken: number | null;
-  /** Null where the visitor may only look. */
+  /** Null for read-only visitors. */
   readonly onTake: ((number: number) => void) | null;
 }
 

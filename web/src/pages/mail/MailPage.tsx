@@ -1,4 +1,4 @@
-// The human's mail: what must be answered, the letters between agents, and what tells of trouble.
+// The mail page: questions to the operator, mail between agents, and alerts.
 import { PencilLine } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
@@ -64,7 +64,7 @@ export default function MailPage() {
     ArrowUp: () => move(-1),
     ...(thread === null ? {} : { Escape: () => open(null) }),
   });
-  // It takes a moment; whoever has gone on to something else meanwhile stays there.
+  // The call takes a moment; a visitor who has opened something else meanwhile stays there.
   const done = (id: string) => {
     if (window.location.pathname === `/mail/${thread ?? ''}`) open(nextAfter(list.rows, id));
   };

@@ -1,4 +1,4 @@
-// Where a letter is answered. It says where the answer goes, and whether it is heard at once.
+// Reply box: shows the recipient of the answer and when the agent reads it.
 import { PenLine, Send, Zap } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useLiveState } from '../../api/live';
@@ -13,7 +13,7 @@ import type { Offer, Person, Thread, ThreadLetter } from '../../api/types';
 import { nameOf } from './threads';
 import css from './ReplyBox.module.css';
 
-/** No letter is longer. */
+/** Server limit for the length of mail. */
 const LONGEST = 100_000;
 
 interface Props {
@@ -25,7 +25,7 @@ interface Props {
   readonly onWrite: (agentId: string) => void;
 }
 
-/** Where an answer goes, and when it is heard. */
+/** Describes the recipient of an answer, and when the agent reads it. */
 export function whither(thread: Thread, other: Person): { readonly text: string; readonly at: 'once' | 'later' } {
   if (other.state !== null && isOver(other.state)) {
     return { text: `${nameOf(other)} has ended: the answer goes to the next agent of its task, or back to you.`, at: 'later' };
@@ -44,7 +44,7 @@ export function ReplyBox({ thread, asked, taken, task, onSent, onWrite }: Props)
   const button = useRef<HTMLButtonElement>(null);
   const away = useLiveState().phase === 'away';
   const acts = useActs();
-  // Who took an answer by its key sends it with the next one.
+  // An offer chosen by its key can be sent with the next key.
   useEffect(() => {
     if (taken !== null) button.current?.focus();
   }, [taken]);
@@ -73,7 +73,7 @@ export function ReplyBox({ thread, asked, taken, task, onSent, onWrite }: Props)
       onSent();
       toast(note ?? `Sent to ${nameOf(other)}`);
       if (comment && task !== null) await acts.comment(task.number, body);
-      // What was answered was read.
+      // Answered mail counts as read.
       await acts.markRead(unreadOf(thread));
     } catch (problem) {
       setError(problem);

@@ -1,4 +1,4 @@
-// Who wrote, as it is now.
+// Current state of the sender.
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Activity, GitBranch, Lock } from 'lucide-react';
 import { Link } from 'wouter';
@@ -14,7 +14,7 @@ import { money, roughly, shortId, time } from '../../parts/format';
 import type { AgentDetails, CrewRow, CrewRows, Person, Records, Thread } from '../../api/types';
 import css from './Sender.module.css';
 
-/** The agent as it is now; renewed whenever something happens to it. */
+/** Loads the sender's row, and reloads it after each of its events. */
 export function useSender(id: string | null): UseQueryResult<CrewRow> {
   const key = ['crew-row', id];
   useRefresh((event) => event.agentId === id && kinds('agent.', 'mail.', 'review.')(event), [key]);
@@ -31,7 +31,7 @@ export function useSender(id: string | null): UseQueryResult<CrewRow> {
   });
 }
 
-/** How it stands, in the words of the design: "Needs you for 9 m", "In review, 2 of 3". */
+/** State of the sender: "Needs you for 9 m", "In review, 2 of 3". */
 export function SenderMark({ row, asked }: { readonly row: CrewRow; readonly asked: string | null }) {
   const now = useNow();
   const since = asked ?? row.asks?.since ?? null;
@@ -95,12 +95,12 @@ function Facts({ row }: { readonly row: CrewRow }) {
   );
 }
 
-/** The first word of what was asked, where there is one. */
+/** Returns the first string of a call's input. */
 function about(input: string): string {
   return /:\s*"((?:[^"\\]|\\.){1,80})/.exec(input)?.[1] ?? '';
 }
 
-/** The newest calls of our tools; what else it did stands on its own page. */
+/** Latest calls of Adjutant's tools; the agent's page shows all activity. */
 function useCalls(id: string | null) {
   return useQuery({
     queryKey: ['crew-row', id, 'calls'],
@@ -123,7 +123,7 @@ function useBranch(id: string | null) {
 interface Props {
   readonly person: Person;
   readonly row: UseQueryResult<CrewRow>;
-  /** Since when a letter of this thread waits for an answer. */
+  /** Time of the open question in this thread. */
   readonly asked: string | null;
   readonly waitsBehind: Thread['waitsBehind'];
 }

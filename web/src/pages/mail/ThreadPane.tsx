@@ -1,4 +1,4 @@
-// One thread: its letters, the answers that are offered, a box to answer in, and who wrote.
+// One thread: its mail, the offered answers, a reply box, and the sender.
 import { ArrowLeft, Check, ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';

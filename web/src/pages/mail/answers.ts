@@ -1,4 +1,4 @@
-// Offered answers: how one is shown, and what is sent when it is taken.
+// Offered answers: their display, and the reply they produce.
 import type { Offer, ThreadLetter } from '../../api/types';
 
 export interface Shown {
@@ -8,30 +8,33 @@ export interface Shown {
 
 const PARTS = /^(.{1,80}?)(?:: | — | – | - )(.+)$/s;
 
-/** An offered answer as a headline and what goes with it: "Hash of the path: two homes never meet". */
+/** Splits an offered answer into headline and detail: "Hash of the path: two homes never meet". */
 export function shownAs(text: string): Shown {
   const plain = text.replace(/^\*\*(.+?)\*\*/s, '$1');
   const parts = PARTS.exec(plain);
-  // A colon inside code or an address parts nothing.
+  // A colon inside code or a URL separates nothing.
   const quotes = (parts?.[1]?.match(/`/g)?.length ?? 0) % 2;
   if (parts === null || quotes === 1) return { title: plain, detail: null };
   return { title: parts[1] ?? plain, detail: parts[2] ?? null };
 }
 
-/** What is sent: the answer that was taken, and the words with it. */
+/** Builds the reply from the chosen offer and the additional text. */
 export function replyOf(taken: Offer | null, words: string): string {
   const own = words.trim();
   if (taken === null) return own;
   return own === '' ? taken.reply : `${taken.reply}\n\n${own}`;
 }
 
-/** Whether something can be sent. Where leave is asked, one of the two must be taken: every other word would be a no. */
+/**
+ * True if the reply can be sent. A permission needs one of the offers, because any other text
+ * denies it.
+ */
 export function canSend(asked: ThreadLetter | null, taken: Offer | null, words: string): boolean {
   if (asked?.kind === 'permission') return taken !== null;
   return replyOf(taken, words) !== '';
 }
 
-/** The body of a letter without the answers it offers, which stand below it as buttons. */
+/** Removes the offered answers from a body; buttons below it show them. */
 export function withoutOffers(body: string, offers: readonly Offer[]): string {
   if (offers.length === 0) return body;
   const lines = body.split('\n');

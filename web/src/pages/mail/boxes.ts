@@ -1,4 +1,4 @@
-// The boxes of the mail page.
+// Boxes of the mail page.
 import type { LetterBox } from '../../api/types';
 
 export const BOXES = ['me', 'agents', 'alerts', 'sent'] as const satisfies readonly LetterBox[];

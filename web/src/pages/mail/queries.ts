@@ -1,11 +1,11 @@
-// What the page asks the server, and what it does there. Reading, answering and sending are the tools that agents use too.
+// Queries and actions of the mail page. Reading, replying and sending use the same tools as agents.
 import { useInfiniteQuery, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { callTool, get } from '../../api/client';
 import type { Letter, Letters, Thread } from '../../api/types';
 import type { Box } from './boxes';
 
 const PAGE = 50;
-/** More questions than this nobody answers at once. */
+/** Limit of open questions that are loaded at once. */
 const ASKS = 200;
 
 export interface LetterList {
@@ -17,7 +17,7 @@ export interface LetterList {
   readonly again: () => void;
 }
 
-/** The letters of a box, and of the human's own those that need an answer whatever page they are on. */
+/** Loads a box. The operator's box also has all open questions, whatever page they are on. */
 export function useLetters(box: Box, q: string): LetterList {
   const asks = useQuery({
     queryKey: ['mail', 'asks', q],
@@ -43,7 +43,7 @@ export function useLetters(box: Box, q: string): LetterList {
   };
 }
 
-/** How many letters tell of trouble and are not read. */
+/** Counts the unread alerts. */
 export function useAlerts(): number {
   const { data } = useQuery({
     queryKey: ['mail', 'alerts'],
@@ -61,7 +61,7 @@ export function useThread(id: string): UseQueryResult<Thread> {
 
 interface Acts {
   readonly markRead: (ids: readonly string[]) => Promise<void>;
-  /** Answers where the mail went if the agent that it was for has ended, else null. */
+  /** Returns a note about the new recipient if the original one has ended, otherwise null. */
   readonly reply: (to: string, body: string) => Promise<string | null>;
   readonly send: (to: string, subject: string, body: string) => Promise<string | null>;
   readonly comment: (taskNumber: number, body: string) => Promise<void>;
@@ -91,7 +91,7 @@ export function useActs(): Acts {
   };
 }
 
-/** The letters of a thread that the human has not read. */
+/** Ids of the mail in a thread that the operator has not read. */
 export function unreadOf(thread: Thread): readonly string[] {
   return thread.letters.filter((letter) => letter.to.human && letter.readAt === null).map((letter) => letter.id);
 }

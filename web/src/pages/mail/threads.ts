@@ -1,28 +1,28 @@
-// From letters to the rows of the list: one row a thread, those that need an answer first, then day by day. Rows keep their
-// places while somebody reads; what came since waits until it is asked for.
+// Groups mail into rows: one per thread, open questions first, then by day. Rows keep their
+// position while someone reads; new threads wait until they are requested.
 import type { Letter, Person } from '../../api/types';
 
 export interface Row {
   readonly threadId: string;
-  /** The letter that stands for the thread: the one that asks, else the newest. */
+  /** The mail that represents the thread: an open question, otherwise the newest. */
   readonly letter: Letter;
   readonly group: string;
   readonly unread: boolean;
   readonly needsAnswer: boolean;
-  /** How many letters of the thread are in this list. */
+  /** Number of mail items of the thread in this list. */
   readonly letters: number;
 }
 
 export const ASKS = 'Needs an answer';
 
-/** "coder k20wm", "you", "Adjutant". */
+/** Name of a sender or recipient: "coder k20wm", "you", "Adjutant". */
 export function nameOf(person: Person): string {
   if (person.system === true) return 'Adjutant';
   if (person.human) return 'you';
   return [person.role, person.short].filter(Boolean).join(' ') || 'somebody';
 }
 
-/** The day of a letter, as people say it. */
+/** Day of a mail: "Today", "Yesterday", "Mon 9 Nov". */
 export function dayOf(at: string, now: number, afterAsks: boolean): string {
   const day = (time: number | string) => new Date(time).toDateString();
   if (day(at) === day(now)) return afterAsks ? 'Earlier today' : 'Today';
@@ -30,7 +30,7 @@ export function dayOf(at: string, now: number, afterAsks: boolean): string {
   return new Date(at).toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short' });
 }
 
-/** The rows of a list, in the order in which they would stand if it were drawn anew. */
+/** Builds the rows of a list in the order of a fresh page. */
 export function rowsOf(asks: readonly Letter[], letters: readonly Letter[], now: number): Row[] {
   const threads = new Map<string, Letter[]>();
   const ids = new Set<string>();
@@ -53,7 +53,7 @@ export function rowsOf(asks: readonly Letter[], letters: readonly Letter[], now:
   return [...asking.map((row) => ({ ...row, group: ASKS })), ...others.map(named)];
 }
 
-/** Where a row stands while it is read. */
+/** Position of a row that must not move while it is read. */
 export interface Place {
   readonly threadId: string;
   readonly group: string;
@@ -62,8 +62,8 @@ export interface Place {
 export const placesOf = (rows: readonly Row[]): readonly Place[] => rows.map(({ threadId, group }) => ({ threadId, group }));
 
 /**
- * Keeps rows in their places: each shows what is true of it now, older ones come after the last, and newer ones are only
- * counted. A row whose thread is not in the list any more is gone.
+ * Keeps rows at their positions. Existing rows are updated in place, older ones are appended, and
+ * newer ones are only counted. Rows of removed threads disappear.
  */
 export function keepPlaces(places: readonly Place[], rows: readonly Row[]): { readonly rows: readonly Row[]; readonly fresh: number } {
   if (places.length === 0) return { rows, fresh: 0 };
@@ -80,7 +80,7 @@ export function keepPlaces(places: readonly Place[], rows: readonly Row[]): { re
   return { rows: [...kept, ...older], fresh: others.length - older.length };
 }
 
-/** The thread after this one, for who is done with it: the next below, else the one above. */
+/** Finds the thread to open after this one is done: the next below, otherwise the one above. */
 export function nextAfter(rows: readonly Row[], threadId: string): string | null {
   const at = rows.findIndex((row) => row.threadId === threadId);
   return (rows[at + 1] ?? rows[at - 1])?.threadId ?? null;

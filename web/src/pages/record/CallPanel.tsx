@@ -1,4 +1,4 @@
-// One call, opened: what was asked and answered, what stood around it, and its place in the chain.
+// Details of one call: input, output, neighbours, and its place in the chain.
 import { Check, ChartGantt, Link2, RotateCw, ShieldX, X } from 'lucide-react';
 import { useMemo, type ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -19,7 +19,7 @@ import css from './CallPanel.module.css';
 
 interface Props {
   readonly number: string;
-  /** Null where what it stands in is closed by itself. */
+  /** Null inside a dialog, which has its own close button. */
   readonly onClose: (() => void) | null;
   readonly onOpen: (number: number) => void;
 }
@@ -36,7 +36,7 @@ function isInput(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A hash in groups, its middle left out. */
+/** Abbreviates a hash to groups of four digits. */
 function hash(text: string): string {
   return `${text.slice(0, 4)} ${text.slice(4, 8)} ${text.slice(8, 12)} … ${text.slice(-4)}`;
 }

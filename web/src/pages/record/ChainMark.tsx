@@ -1,4 +1,4 @@
-// Whether the record holds: nobody can change, drop or insert a row of it unseen.
+// Verification of the audit chain, which reveals a changed, removed or inserted row.
 import { LoaderCircle, ShieldCheck, ShieldX } from 'lucide-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -18,7 +18,7 @@ export function ChainMark({ onOpen }: { readonly onOpen: (number: number) => voi
     try {
       client.setQueryData(['record', 'chain'], await get<ChainVerification>('/api/audit/verify', { full: true }));
     } catch {
-      // What went wrong is what the next look says, too.
+      // The next query reports the same error.
       await client.invalidateQueries({ queryKey: ['record', 'chain'] });
     } finally {
       setChecking(false);

@@ -11,7 +11,9 @@ import css from './RecordPage.module.css';
 
 const COMMAND = 'adjutant audit export record.jsonl';
 
-/** Carries away what is looked for; the whole record is for the command line, which can also check it later. */
+/**
+ * Exports the matching calls. The command line exports the whole record, and can verify it later.
+ */
 export function Export({ params }: { readonly params: Params }) {
   const [rows, setRows] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);

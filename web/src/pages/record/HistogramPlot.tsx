@@ -1,4 +1,4 @@
-// Calls over time, as bars. A stretch of it can be chosen by dragging, or with the arrow keys.
+// Calls over time as bars. A range is selected by dragging or with the arrow keys.
 import { useState } from 'react';
 import { barAt, barsWithin, brushKey, rangeOf, timesOf, type Brush } from '../../parts/plot/brush';
 import { useWidth } from '../../parts/plot/useWidth';
@@ -8,7 +8,7 @@ import css from './HistogramPlot.module.css';
 
 interface Props {
   readonly histogram: Histogram;
-  /** What is chosen of it. */
+  /** Selected range. */
   readonly since: number | null;
   readonly until: number | null;
   readonly onChoose: (since: number, until: number) => void;
@@ -17,7 +17,7 @@ interface Props {
 
 const HEIGHT = 66;
 const BASE = 52;
-/** Room above the bars for the marks of what was refused. */
+/** Space above the bars for the marks of denied calls. */
 const TOP = 12;
 
 function told(bucket: CallCounts, from: number, step: number): string {

@@ -2,7 +2,7 @@ import { Check, CirclePlay, CircleX, ShieldX, type LucideIcon } from 'lucide-rea
 import type { RecordOutcome } from '../../api/types';
 import css from './OutcomeMark.module.css';
 
-/** Every outcome has a shape and a word; the colour is that of the state it is like. */
+/** Icon of each outcome; its colour is that of the agent state with the same meaning. */
 const LOOKS: Readonly<Record<RecordOutcome, { readonly icon: LucideIcon; readonly state: string }>> = {
   done: { icon: Check, state: 'succeeded' },
   failed: { icon: CircleX, state: 'failed' },
@@ -12,7 +12,7 @@ const LOOKS: Readonly<Record<RecordOutcome, { readonly icon: LucideIcon; readonl
 
 interface Props {
   readonly outcome: RecordOutcome;
-  /** What stands there instead of the plain word. */
+  /** Replaces the name of the outcome. */
   readonly word?: string;
 }
 

@@ -1,4 +1,4 @@
-// The record at a glance: calls over time, and how many there were.
+// Overview of the record: calls over time and their totals.
 import { CircleX, ShieldX } from 'lucide-react';
 import { barsWithin } from '../../parts/plot/brush';
 import { useWide } from '../../parts/media';
@@ -12,7 +12,7 @@ import css from './Over.module.css';
 
 interface Props {
   readonly params: Params;
-  /** From when until when it reaches. */
+  /** Start and end of the histogram. */
   readonly frame: readonly [number, number];
   readonly since: number | null;
   readonly until: number | null;
@@ -20,7 +20,7 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** What is chosen of a histogram, added up; all of it where nothing is. */
+/** Sums the selected buckets; all of them without a selection. */
 function added(histogram: Histogram, since: number | null, until: number | null): CallCounts {
   if (since === null || until === null) return histogram;
   const range = barsWithin(since, until, Date.parse(histogram.from), histogram.step, histogram.buckets.length);

@@ -1,4 +1,4 @@
-// The line that is looked for: terms as chips, words as they are typed, and what could be meant below.
+// Query input: terms as chips, free text, and a list of suggestions.
 import { Search, X } from 'lucide-react';
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
 import { useKeys } from '../../parts/keys';
@@ -11,7 +11,7 @@ interface Props {
   readonly known: Partial<Record<Key, readonly Suggestion[]>>;
 }
 
-/** Words that are only being typed are looked for after a moment. */
+/** Delay before free text is searched while the visitor types. */
 const PAUSE_MS = 400;
 
 export function QueryBox({ value, onChange, known }: Props) {
@@ -23,7 +23,7 @@ export function QueryBox({ value, onChange, known }: Props) {
   const [active, setActive] = useState(-1);
   useKeys({ '/': () => input.current?.focus() });
 
-  // What comes from elsewhere, as from the address, replaces what was typed.
+  // A change from outside, such as a new address, replaces the typed text.
   const told = useRef(words);
   if (told.current !== words) {
     told.current = words;
@@ -44,7 +44,7 @@ export function QueryBox({ value, onChange, known }: Props) {
     if (!later) return;
     const timer = setTimeout(() => tell(write({ terms, words: draft })), PAUSE_MS);
     return () => clearTimeout(timer);
-    // Only what is typed starts the clock anew.
+    // Depends only on the typed text, which restarts the delay.
   }, [draft, later]);
 
   const piece = /\S*$/.exec(draft)?.[0] ?? '';
@@ -130,7 +130,7 @@ export function QueryBox({ value, onChange, known }: Props) {
             id={`${id}-${at}`}
             role="option"
             aria-selected={at === active}
-            // A press would take the focus from what is typed, and close the list.
+            // A press would move the focus from the input, which closes the list.
             onPointerDown={(event) => event.preventDefault()}
             onClick={() => take(offer)}
           >

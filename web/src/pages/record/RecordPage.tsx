@@ -1,4 +1,4 @@
-// The record: what happened, provably. A line says what is looked for; bars, figures and the list follow it.
+// The record page. A query selects calls; histogram, totals and table follow it.
 import { useMemo, useState } from 'react';
 import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
@@ -26,7 +26,7 @@ import css from './RecordPage.module.css';
 
 const USUAL = 'since:1h';
 
-/** The callers in a list, by their ends and by their roles. */
+/** Suggests callers by id and by role. */
 function callers(rows: readonly RecordRow[]): readonly Suggestion[] {
   const found = new Map<string, string>([['operator', 'you']]);
   for (const { who } of rows) {
@@ -50,7 +50,8 @@ export default function RecordPage() {
   const [call, setCall] = useParam<string>('call', '');
   const [turn, setTurn] = useState(0);
   const panel = useWide(1100);
-  // A span such as "the last hour" ends when it was asked for, so that the list and the bars are of the same time.
+  // A relative time such as `1h` is fixed when the query changes, so that the list and the
+  // histogram agree.
   const now = useMemo(() => serverNow(), [q, turn]);
   const asked = useMemo(() => ask(parse(q), now), [q, now]);
   const list = useRecords(asked.params);

@@ -1,4 +1,4 @@
-// The calls, the newest first. Only those on screen are drawn; what is new waits behind a button.
+// Virtualized table of calls, newest first. New calls wait behind a button.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { useWide } from '../../parts/media';
@@ -17,18 +17,18 @@ interface Props {
   readonly onNews: () => void;
 }
 
-/** Rows are so high; on a phone they have two lines. */
+/** Row height; on a phone rows have two lines. */
 const ROW = 29;
 const TALL = 54;
 
-/** A tool's name in two parts: the set it is of, and its own. */
+/** Splits a tool's name into its toolset and its own name. */
 export function toolName(tool: string): readonly [string, string] {
   const bare = tool.replace(/^mcp__/, '');
   const cut = bare.indexOf('__');
   return cut < 0 ? ['', bare] : [bare.slice(0, cut + 2), bare.slice(cut + 2)];
 }
 
-/** With seconds where it was today; another day has its date instead. */
+/** Time of a call: with seconds today, with its date on other days. */
 function clock(at: string): string {
   return time(at, new Date(at).toDateString() === new Date().toDateString());
 }
@@ -100,7 +100,7 @@ export function RecordTable({ list, news, selected, onOpen, onNews }: Props) {
   const at = rows.findIndex((row) => row.number === selected);
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
-    // It follows the choice, not the list.
+    // Depends only on the selection, so that new rows do not scroll the table.
   }, [selected]);
   return (
     <div className={css.table} role="table" aria-label="Calls" aria-rowcount={list.searchedTo === null ? rows.length + 1 : -1}>

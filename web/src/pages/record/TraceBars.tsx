@@ -12,7 +12,10 @@ interface Props {
   readonly onOpen: (number: number) => void;
 }
 
-/** What the caller did before, meanwhile and after, as bars on one axis. What lies far away stands at the edge and says how far. */
+/**
+ * Calls of the same caller before, during and after a call, on one axis. Distant calls stand at the
+ * edge with their distance.
+ */
 export function TraceBars({ near, number, onOpen }: Props) {
   return (
     <ol className={css.bars}>

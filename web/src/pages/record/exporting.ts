@@ -1,17 +1,20 @@
-// Carrying calls away as JSON Lines: what `adjutant audit export` writes, of what is looked for.
+// Export of calls as JSON Lines, in the format of `adjutant audit export`.
 import { get } from '../../api/client';
 import type { Params } from './query';
 import type { AuditCalls } from '../../api/types';
 
-/** More than this is for the command line. */
+/** Limit of an export in the browser; the command line has none. */
 export const MOST = 20_000;
 
-/** One line a call, oldest first. A body stays text, for its hash covers every byte of it. */
+/** Formats one line per call. The body stays a string, because its hash covers every byte. */
 export function lines(rows: AuditCalls['rows']): string {
   return rows.map(({ number, hash, body }) => `${JSON.stringify({ number, hash, body })}\n`).join('');
 }
 
-/** Reads such calls, page after page; says how many it has so far, and whether some were left. */
+/**
+ * Loads the matching calls page by page, oldest first; reports progress, and whether some are
+ * missing.
+ */
 export async function collect(params: Params, tell: (rows: number) => void): Promise<{ text: string; rows: number; left: boolean }> {
   let [text, rows, after] = ['', 0, 0];
   for (;;) {
@@ -25,13 +28,13 @@ export async function collect(params: Params, tell: (rows: number) => void): Pro
   }
 }
 
-/** Gives the reader a file. */
+/** Downloads a text as a file. */
 export function save(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has taken it by then.
+  // The download has started by then.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -1,15 +1,16 @@
-// Which time the bars show.
+// Time frame of the histogram.
 import type { Asked } from './query';
 
 const DAY = 86_400_000;
-/** Bars of less than a second each say nothing. */
+/** Shortest frame, with bars of at least half a second. */
 const LEAST = 60_000;
 
 export type Frame = readonly [number, number];
 
 /**
- * A stretch that was chosen out of what is shown is marked in it: the bars stay. A stretch that comes from elsewhere is shown with
- * some time on either side. Anything else ends now, and begins when it was asked to, or a day before.
+ * Chooses the frame. A range inside the current frame keeps it and is marked in it; a range outside
+ * gets a frame with some time on either side. Otherwise the frame ends now, and starts at the
+ * requested time or a day ago.
  */
 export function frameOf(before: Frame | null, { since, until }: Pick<Asked, 'since' | 'until'>, now: number): Frame {
   if (since !== null && until !== null) {

@@ -1,4 +1,4 @@
-// What the page asks the server.
+// Queries of the record page.
 import { keepPreviousData, useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { get } from '../../api/client';
@@ -6,10 +6,10 @@ import type { Params } from './query';
 import type { ChainVerification, Histogram, RecordRow, RecordedCall, Records } from '../../api/types';
 
 const PAGE = 100;
-/** Fewer rows than this, and the search goes on by itself, so many answers far. */
+/** Number of rows below which the search continues by itself, up to a number of pages. */
 const ENOUGH = 40;
 const ANSWERS = 8;
-/** How often it is asked whether there is something new: not every call is an event. */
+/** Interval for new calls, since not every call has an event. */
 const NEWS_MS = 5_000;
 const CHAIN_MS = 15_000;
 
@@ -18,15 +18,18 @@ export interface RecordList {
   readonly ready: boolean;
   readonly error: unknown;
   readonly searching: boolean;
-  /** How far back was looked, where that is not the beginning. */
+  /** Oldest position searched, unless it is the beginning. */
   readonly searchedTo: { readonly number: number; readonly at: string } | null;
-  /** The newest row there was when the list was read. */
+  /** Newest row when the list was read. */
   readonly last: number | null;
   readonly more: (() => void) | null;
   readonly again: () => void;
 }
 
-/** Calls, the newest first. One answer looks at a part of the record; where that held little, the next is asked for at once. */
+/**
+ * Loads calls, newest first. Each page searches a part of the record; if it has few matches, the
+ * next one is requested at once.
+ */
 export function useRecords(params: Params): RecordList {
   const list = useInfiniteQuery({
     queryKey: ['record', 'list', params],
@@ -54,7 +57,7 @@ export function useRecords(params: Params): RecordList {
   };
 }
 
-/** How many such calls came since the list was read; a hundred stands for more. */
+/** Counts new matching calls; 100 stands for more. */
 export function useNews(params: Params, last: number | null): number {
   const { data } = useQuery({
     queryKey: ['record', 'news', params, last],
@@ -83,7 +86,10 @@ export function useCall(number: string): UseQueryResult<RecordedCall> {
   });
 }
 
-/** Whether the chain holds. The server goes on from where it found it good; what is left is asked for at once. */
+/**
+ * Verifies the chain. The server resumes where it stopped; the page requests the remaining part at
+ * once.
+ */
 export function useChain(): UseQueryResult<ChainVerification> {
   return useQuery({
     queryKey: ['record', 'chain'],

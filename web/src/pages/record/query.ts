@@ -1,6 +1,7 @@
-// What is looked for, as one line of text: `since:1h tool:mcp__mail__* outcome:failed letters`. The line stands in the address.
+// The query language of the record: `since:1h tool:mcp__mail__* outcome:failed lock`. The address
+// contains the query.
 
-/** What can be asked for by name, and what it means in a word. */
+/** Term names with a hint for each. */
 export const KEYS = {
   since: 'start: 15m, 1h, 7d or a time',
   until: 'before when: the same',
@@ -18,13 +19,13 @@ export interface Term {
   readonly value: string;
 }
 
-/** A line, taken apart: terms by name, and the words between them as they were written. */
+/** A parsed query: named terms, and free text as it was typed. */
 export interface Parsed {
   readonly terms: readonly Term[];
   readonly words: string;
 }
 
-/** What the server is asked with. */
+/** Parameters of the request. */
 export interface Params {
   readonly since?: string;
   readonly until?: string;
@@ -42,7 +43,7 @@ function isKey(name: string): name is Key {
   return Object.hasOwn(KEYS, name);
 }
 
-/** Cuts a line at its spaces, except between quotes. */
+/** Splits a line at its spaces, except between quotes. */
 function pieces(text: string): readonly string[] {
   return text.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? [];
 }
@@ -51,7 +52,7 @@ function unquoted(value: string): string {
   return value.replaceAll('"', '');
 }
 
-/** One piece as a term, if it is one that says something. */
+/** Parses a word as a term; returns null if it is free text. */
 export function termOf(piece: string): Term | null {
   const colon = piece.indexOf(':');
   const key = piece.slice(0, colon).toLowerCase();
@@ -59,7 +60,7 @@ export function termOf(piece: string): Term | null {
   return colon > 0 && isKey(key) && value !== '' ? { key, value } : null;
 }
 
-/** Of two terms with the same name the later one counts. */
+/** Parses a query. A repeated term replaces the earlier one. */
 export function parse(text: string): Parsed {
   const terms = new Map<Key, Term>();
   const words: string[] = [];
@@ -80,7 +81,7 @@ export function write({ terms, words }: Parsed): string {
   return [...written, words.trim()].filter((part) => part !== '').join(' ');
 }
 
-/** The line with a term set, or taken out. */
+/** Sets or removes a term of a query. */
 export function withTerm(text: string, key: Key, value: string | null): string {
   const { terms, words } = parse(text);
   const others = terms.filter((term) => term.key !== key);
@@ -89,7 +90,7 @@ export function withTerm(text: string, key: Key, value: string | null): string {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-/** A time: so long ago, a time of this day, or one that is written out. Null where it is none. */
+/** Parses a relative time, a time of today, or an ISO date; returns null if it is none. */
 export function timeOf(value: string, now: number): number | null {
   const ago = /^(\d{1,6})([smhdw])$/.exec(value);
   if (ago !== null) return now - Number(ago[1]) * (UNITS[ago[2] ?? ''] ?? 0);
@@ -103,7 +104,7 @@ export function timeOf(value: string, now: number): number | null {
   return Number.isNaN(whole) ? null : whole;
 }
 
-/** The tool that is meant: part of a name stands for every name it is in. */
+/** Converts a tool name to a pattern: a part of a name matches every tool that contains it. */
 function toolOf(value: string): string {
   return value.includes('*') || value.startsWith('mcp__') || value.startsWith('operator__') ? value : `*${value}*`;
 }
@@ -112,11 +113,11 @@ export interface Asked {
   readonly params: Params;
   readonly since: number | null;
   readonly until: number | null;
-  /** Terms that mean nothing, with the reason. */
+  /** Messages about invalid terms. */
   readonly problems: readonly string[];
 }
 
-/** What the server is asked for a line, as of a moment. */
+/** Builds the request for a query at the given time. */
 export function ask({ terms, words }: Parsed, now: number): Asked {
   const problems: string[] = [];
   const times: { since: number | null; until: number | null } = { since: null, until: null };
@@ -157,14 +158,14 @@ export function ask({ terms, words }: Parsed, now: number): Asked {
   return { params, ...times, problems };
 }
 
-/** Of what is typed: what is done and has a term in it, and the piece that is still being typed. */
+/** Splits typed text into completed terms and the word being typed. */
 export function settled(text: string): { readonly done: string | null; readonly typing: string } {
   const typing = /\s$/.test(text) ? '' : (pieces(text).at(-1) ?? '');
   const done = text.slice(0, text.length - typing.length);
   return { done: parse(done).terms.length > 0 ? done : null, typing };
 }
 
-/** How a term is shown: a time that is written out by its clock. */
+/** Formats a term for its chip; ISO dates are shown as clock times. */
 export function shown({ key, value }: Term): string {
   if ((key === 'since' || key === 'until') && /^\d{4}-/.test(value)) {
     const date = new Date(value);
@@ -177,7 +178,7 @@ export function shown({ key, value }: Term): string {
 }
 
 export interface Suggestion {
-  /** What takes the place of what is being typed. */
+  /** Replacement for the word being typed. */
   readonly text: string;
   readonly hint: string;
 }
@@ -190,7 +191,7 @@ const TIMES: readonly Suggestion[] = [
   ['7d', 'the last week'],
 ].map(([text, hint]) => ({ text: text ?? '', hint: hint ?? '' }));
 
-/** What could be meant by what is being typed, given the names there are. */
+/** Suggests terms for the word being typed, given the known values. */
 export function suggest(piece: string, known: Partial<Record<Key, readonly Suggestion[]>>): readonly Suggestion[] {
   const colon = piece.indexOf(':');
   if (colon < 0) {

@@ -1,20 +1,20 @@
-// Where the bars of a call and its neighbours stand.
+// Layout of a call and its neighbours on a time axis.
 import type { NeighbourCall } from '../../api/types';
 
 export interface Bar {
   readonly call: NeighbourCall;
   readonly self: boolean;
-  /** From 0 to 1, of the width there is. */
+  /** Fraction of the width, from 0 to 1. */
   readonly x: number;
   readonly width: number;
-  /** On which side of what is shown it lies, and how many milliseconds away. */
+  /** Side and distance in milliseconds of a call outside the axis. */
   readonly away: { readonly side: 'before' | 'after'; readonly ms: number } | null;
 }
 
-/** So much beside the call is shown, at the least. */
+/** Smallest margin on either side of the call. */
 const LEAST = 50;
 
-/** The call in the middle, with as much time again on either side: neighbours that lie further away stand at the edge. */
+/** Centres the call, with margins of its own duration. Calls further away stand at the edge. */
 export function bars(near: readonly NeighbourCall[], number: number): readonly Bar[] {
   const self = near.find((call) => call.number === number);
   if (self === undefined) return [];

@@ -1,4 +1,5 @@
-// What changed: the files as chips, the diff, and the reviewers' notes under their files or at the end.
+// Changes under review: files as chips, the diff, and the reviewers' notes under their files or at
+// the end.
 import { Check } from 'lucide-react';
 import { useMemo, useSyncExternalStore, type ReactNode } from 'react';
 import { Diff } from '../../parts/diff/Diff';
@@ -16,9 +17,9 @@ import { shortCommit } from './train';
 import css from './Changes.module.css';
 
 interface Props {
-  /** Whose work it is; null where nobody did it. */
+  /** Author of the work; null if there is none on record. */
   readonly agent: string | null;
-  /** Where its branch stands: what was seen of another commit is looked at anew. */
+  /** Head of the branch. Marks of seen files apply to one commit only. */
   readonly commit: string | null;
   readonly look: DiffLook;
   readonly reviews: readonly Review[];
@@ -26,7 +27,7 @@ interface Props {
 
 const NARROW = '(max-width: 699px)';
 
-/** Whether two sides have no room beside each other. */
+/** True if the window is too narrow for a split diff. */
 function useNarrow(): boolean {
   return useSyncExternalStore(
     (watcher) => {

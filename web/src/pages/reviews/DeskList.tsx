@@ -1,4 +1,4 @@
-// The list at the left: who waits for whom, and below it the train.
+// List of work to review, and the merge queue below it.
 import { CircleCheck, CircleDashed, CirclePlay, Eye, GitMerge, MessageCircleQuestionMark, TriangleAlert, Undo2, type LucideIcon } from 'lucide-react';
 import { Button } from '../../parts/Button';
 import { Elapsed } from '../../parts/Elapsed';
@@ -21,7 +21,7 @@ const ITEM: Readonly<Record<Item['kind'], { readonly icon: LucideIcon; readonly 
   review: { icon: Eye, state: 'waiting_review', word: 'In review' },
 };
 
-/** Shapes and words of the train; the colour is that of the agent's state with the same meaning. */
+/** Icon and label of each stage; the colour is that of the agent state with the same meaning. */
 export const STATION: Readonly<Record<Look, { readonly icon: LucideIcon; readonly state: string; readonly word: string }>> = {
   merged: { icon: CircleCheck, state: 'succeeded', word: 'Merged' },
   checking: { icon: CirclePlay, state: 'running', word: 'Trial merge' },
@@ -57,7 +57,7 @@ function ItemRow({ item, selected, onOpen }: { readonly item: Item; readonly sel
   );
 }
 
-/** What the check says, while it runs. */
+/** Latest output of the running check. */
 function Checking({ id }: { readonly id: string }) {
   const { data } = useMerge(id);
   const checking = data?.checking;

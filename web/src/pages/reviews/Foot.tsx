@@ -1,4 +1,4 @@
-// The foot: the reason, and what a person decides.
+// Footer with the reason and the buttons of a decision.
 import type { ReactNode, Ref } from 'react';
 import { useLiveState } from '../../api/live';
 import css from './Foot.module.css';
@@ -14,7 +14,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** Whether acts are off because the server is away. */
+/** True while the server is unreachable, which disables all decisions. */
 export function useAway(): boolean {
   return useLiveState().phase === 'away';
 }

@@ -1,4 +1,4 @@
-// The head of what is looked at: its title, and the facts that decide.
+// Header of a review: title and facts.
 import { ArrowLeft, Columns2, ExternalLink, GitBranch, Rows2, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from '../../parts/Button';
@@ -51,7 +51,7 @@ export function Head({ title, number, look, onLook, pull, onBack, children }: Pr
   );
 }
 
-/** One fact, with its shape. `state` gives the colour of the agents' state with the same meaning. */
+/** A fact with its icon. `state` selects the colour of the agent state with the same meaning. */
 export function Fact({ icon: Icon, state, bad = false, children }: { readonly icon: LucideIcon; readonly state?: string; readonly bad?: boolean; readonly children: ReactNode }) {
   return (
     <li className={bad ? css.bad : undefined}>
@@ -63,7 +63,7 @@ export function Fact({ icon: Icon, state, bad = false, children }: { readonly ic
   );
 }
 
-/** A branch, and how far it is behind where it goes. */
+/** Branch and its distance from the target. */
 export function BranchFact({ branch, target, behind }: { readonly branch: string; readonly target: string | null; readonly behind: number | null }) {
   return (
     <Fact icon={GitBranch}>

@@ -1,4 +1,5 @@
-// An agent that has had all its reviews: what was said, what it did, and what can be done about it.
+// Decision about an agent at its review limit: allow one more review, open a pull request, or
+// abandon it.
 import { CircleAlert, Eye, GitPullRequest, RotateCcw, Trash2, User } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';

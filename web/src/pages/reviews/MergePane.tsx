@@ -1,4 +1,4 @@
-// One piece of approved work on its way into a branch: how far it is, and what is in its way.
+// A merge: its stage, conflicts and check output.
 import { GitCommitHorizontal, RotateCcw, User } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-// Work that another agent looks at. A person may look on; the word is the reviewer's.
+// Work with a reviewer. The operator can read it; the decision is the reviewer's.
 import { Eye, MessageSquare, User } from 'lucide-react';
 import { Link } from 'wouter';
 import { Elapsed } from '../../parts/Elapsed';

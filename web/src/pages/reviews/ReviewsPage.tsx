@@ -1,4 +1,4 @@
-// May this go in? What waits for a person, what others look at, and the merge queue as a train.
+// The reviews page: work that waits for the operator, work with reviewers, and the merge queue.
 import { useLocation, useParams } from 'wouter';
 import { kinds, useRefresh } from '../../api/live';
 import { Empty } from '../../parts/Empty';
@@ -43,7 +43,7 @@ export default function ReviewsPage() {
   const pane = () => {
     if (id === null) return null;
     const back = () => open(null);
-    // What was decided may take a moment; whoever has gone on to something else meanwhile stays there.
+    // The call may take a moment; a visitor who has opened something else meanwhile stays there.
     const done = () => {
       if (window.location.pathname === `/reviews/${id}`) open(null);
     };

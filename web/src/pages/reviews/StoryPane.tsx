@@ -1,4 +1,4 @@
-// Reviews of somebody's work that nothing is to be decided about any more: how they went.
+// Past reviews of work that needs no decision.
 import { Eye, User } from 'lucide-react';
 import { Link } from 'wouter';
 import { Problem } from '../../parts/Problem';

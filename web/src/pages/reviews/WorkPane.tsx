@@ -1,4 +1,4 @@
-// Work that waits to be approved: what decides, what changed, and the two words that a person can say.
+// Decision about work that waits for approval: approve it or send it back.
 import { CircleAlert, CircleCheck, CircleX, Eye, FileWarning, GitMerge, TriangleAlert, Undo2, User } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-// What waits for whom, as one list. An item is found by its agent, its reviewer or its task, whichever a link names.
+// Items of the review list. A link may name an item by agent, reviewer or task.
 import { plural, shortId } from '../../parts/format';
 import type { Coder, Review, ReviewQueueTask } from '../../api/types';
 
@@ -12,7 +12,7 @@ export interface Group {
   readonly items: readonly Item[];
 }
 
-/** Whether approved work is on its way already, and so no question any more. */
+/** True if a merge of the work is pending, so that no decision is needed. */
 const isUnderWay = (task: ReviewQueueTask): boolean => task.lastMerge !== null && task.lastMerge.endedAt === null;
 
 function approveItem(task: ReviewQueueTask): Item {
@@ -32,12 +32,12 @@ function reviewItem(review: Review): Item {
   return { kind: 'review', id: review.coderId, title: review.task?.title ?? `${review.coderRole} ${shortId(review.coderId)}`, line, review };
 }
 
-/** The groups of the list, empty ones left out. */
+/** Builds the groups of the list; omits empty ones. */
 export function groupsOf(tasks: readonly ReviewQueueTask[], limited: readonly Coder[], reviews: readonly Review[]): readonly Group[] {
   const waiting = tasks.filter((task) => !isUnderWay(task));
   const mine = waiting.filter((task) => task.supervisorId === null);
   const led = waiting.filter((task) => task.supervisorId !== null);
-  // Who waits to be approved, or is at its limit, is told once.
+  // Work that waits for approval or is at its limit is listed only there.
   const told = new Set([...waiting.map((task) => task.worker?.id), ...limited.map((coder) => coder.coderId)]);
   const groups = [
     { name: 'Waits for you', items: [...mine.map(approveItem), ...limited.map(limitItem)] },
@@ -47,7 +47,7 @@ export function groupsOf(tasks: readonly ReviewQueueTask[], limited: readonly Co
   return groups.filter((group) => group.items.length > 0);
 }
 
-/** The item that a link means. */
+/** Finds the item that a link names. */
 export function itemOf(groups: readonly Group[], id: string | null): Item | null {
   if (id === null) return null;
   const names = (item: Item): readonly (string | undefined)[] => {

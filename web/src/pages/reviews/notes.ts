@@ -1,10 +1,13 @@
-// What reviewers said, put under the files they speak of.
+// Assignment of reviewers' notes to files.
 import type { AgentDiff, Review } from '../../api/types';
 
-/** The file by which feedback comes to a coder. It is no part of the work: what it says stands here as notes. */
+/**
+ * File that delivers feedback to a coder. It is not part of the work; the page shows its content as
+ * notes.
+ */
 const FEEDBACK = 'REVIEW_FEEDBACK.md';
 
-/** What changed, without the feedback that reviewers left on the branch. */
+/** Removes the feedback file from a diff. */
 export function withoutFeedback(diff: AgentDiff): AgentDiff {
   const parts = diff.patch.split(/^(?=diff --git )/m);
   const patch = parts.filter((part) => !part.startsWith(`diff --git a/${FEEDBACK} b/${FEEDBACK}\n`)).join('');
@@ -16,7 +19,7 @@ export interface Note {
   readonly text: string;
 }
 
-/** Whether a text names a file: its whole path, or its name where no other file has the same. */
+/** True if a text names a file by its path, or by its name if that is unique. */
 function names(text: string, path: string, files: readonly string[]): boolean {
   const word = (name: string) => {
     const at = text.indexOf(name);
@@ -30,7 +33,7 @@ function names(text: string, path: string, files: readonly string[]): boolean {
   return alone && name.includes('.') && word(name);
 }
 
-/** Notes by file, the newest first; what names no file, or several, is told at the end, under the empty name. */
+/** Groups notes by file, newest first. A note that names no file or several has the empty key. */
 export function notesOf(reviews: readonly Review[], files: readonly string[]): ReadonlyMap<string, readonly Note[]> {
   const notes = new Map<string, Note[]>();
   const put = (review: Review, text: string) => {
@@ -47,7 +50,7 @@ export function notesOf(reviews: readonly Review[], files: readonly string[]): R
   return notes;
 }
 
-/** What a review came to, in words. */
+/** Describes the outcome of a review. */
 export function verdictOf(review: Review): string {
   switch (review.state) {
     case 'open':

@@ -1,15 +1,15 @@
-// What the page asks the server, and what a person decides there: with the tools and routes that the command line uses too.
+// Queries and actions of the reviews page, over the same tools and routes as the command line.
 import { useInfiniteQuery, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { callTool, get, post } from '../../api/client';
 import { toast } from '../../parts/toast';
 import type { AgentDiff, AllowedReviews, Coder, Merges, Review, ReviewQueue, ReviewQueueTask, ReviewStory, Reviews, WatchedMerge } from '../../api/types';
 import { isMoving, shortCommit } from './train';
 
-/** Git is asked about each of them. */
+/** Page size; the server runs git for each task. */
 const PAGE = 20;
 const OVER = 12;
 const SOON = 2000;
-/** An approval that is refused is refused at once; what takes longer is under way. */
+/** Time to wait for an approval. A refusal arrives at once; a longer call is a running merge. */
 const UNDER_WAY = 1200;
 
 export interface Desk {
@@ -34,7 +34,7 @@ export function useDesk(): Desk {
   const train = useQuery({
     queryKey: ['reviews', 'train'],
     queryFn: ({ signal }) => get<Merges>('/api/merge-queue', { limit: 200, over: OVER }, signal),
-    // Nobody is told when a merge begins.
+    // The start of a merge has no event.
     refetchInterval: (query) => (isMoving(query.state.data) ? SOON : false),
   });
   return {
@@ -53,7 +53,7 @@ export function useDesk(): Desk {
   };
 }
 
-/** One merge; while it is tried, with what its check says. */
+/** Loads a merge, with the output of its check while it runs. */
 export function useMerge(id: string | null): UseQueryResult<WatchedMerge> {
   return useQuery({
     queryKey: ['reviews', 'merge', id],
@@ -109,7 +109,7 @@ export function useActs(): Acts {
         await told();
       });
       const first = await Promise.race([late, wait]);
-      // The rest comes as it comes; what goes wrong then is told in the train.
+      // The merge continues in the background; its failure appears in the merge queue.
       if (first === null) late.catch(() => void told());
       void told();
     },

@@ -1,4 +1,4 @@
-// Which files of a commit were seen, in this tab. Another commit is looked at anew.
+// Seen files of a commit, stored per tab. Another commit starts with none.
 import { useState } from 'react';
 
 const keyOf = (commit: string): string => `adjutant.seen.${commit}`;
@@ -12,7 +12,7 @@ export function readSeen(commit: string): ReadonlySet<string> {
   }
 }
 
-/** Turns one file over: seen, or not seen any more. */
+/** Toggles the mark of a file. */
 export function toggled(seen: ReadonlySet<string>, path: string): ReadonlySet<string> {
   const next = new Set(seen);
   if (!next.delete(path)) next.add(path);

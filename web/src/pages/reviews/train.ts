@@ -1,14 +1,14 @@
-// The merge queue as a train: what is in, what is being tried, what comes next, and what was sent back.
+// The merge queue as a list: merged, checking, next, queued, held, and sent back.
 import { plural, shortId, time } from '../../parts/format';
 import type { Merge, Merges } from '../../api/types';
 
-/** How a station looks; its colour comes from the agent's state of the same meaning. */
+/** Stage of a merge; its colour is that of the agent state with the same meaning. */
 export type Look = 'merged' | 'checking' | 'next' | 'queued' | 'held' | 'sentBack';
 
 export interface Station {
   readonly merge: Merge;
   readonly look: Look;
-  /** What stands under the title. */
+  /** Text under the title. */
   readonly line: string;
 }
 
@@ -18,7 +18,7 @@ const ORDER: Readonly<Record<Look, number>> = { merged: 0, checking: 1, next: 2,
 
 export const shortCommit = (commit: string): string => commit.slice(0, 7);
 
-/** What failed, in short. */
+/** Describes the reason of a failure. */
 export function whatFailed(merge: Merge): string {
   if (merge.conflicts.length > 0) return plural(merge.conflicts.length, 'file does not fit', 'files do not fit');
   return merge.reason ?? 'no reason given';
@@ -50,7 +50,9 @@ function lineOf(merge: Merge, look: Look): string {
   }
 }
 
-/** The stations of the train, from what is in to what was sent back. A task is there once, with what became of it last. */
+/**
+ * Builds the entries in the order of their stages. Each task appears once, with its newest merge.
+ */
 export function trainOf({ merges, over = [] }: Merges): readonly Station[] {
   const newest = new Map<string, Merge>();
   for (const merge of [...over.toReversed(), ...merges]) newest.set(merge.taskId, merge);
@@ -66,17 +68,17 @@ export function trainOf({ merges, over = [] }: Merges): readonly Station[] {
   return [...of('merged').sort(byEnd).slice(-MERGED_SHOWN), ...waiting, ...of('sentBack').sort(byEnd).slice(-BACK_SHOWN)];
 }
 
-/** Whether something moves, so that it is worth looking again soon. */
+/** True if a merge is queued or running, so that the list needs polling. */
 export const isMoving = (merges: Merges | undefined): boolean =>
   merges?.merges.some((merge) => merge.state === 'queued' || merge.state === 'merging') ?? false;
 
-/** A branch that work goes into, as people call it: an epic's own is known by the end of its id. */
+/** Display name of a target branch: an epic's branch is shown by its short id. */
 export function targetName(target: string): string {
   const epic = /^adjutant\/epic\/(.+)$/.exec(target)?.[1];
   return epic === undefined ? target : `epic ${shortId(epic)}`;
 }
 
-/** The branches that the train goes to: "main", "main and 2 more". */
+/** Names the target branches: "main", "main and 2 more". */
 export function targetsOf(stations: readonly Station[]): string {
   const targets = [...new Set(stations.map((station) => targetName(station.merge.target)))];
   const [first = 'a branch'] = targets;

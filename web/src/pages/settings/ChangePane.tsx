@@ -1,4 +1,4 @@
-// Preview, and the button that writes it.
+// Preview of the edited file, and the save button.
 import { CircleAlert, CircleCheck, CircleX, LoaderCircle } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../parts/Button';
@@ -15,14 +15,14 @@ interface Props {
   readonly path: string;
   readonly check: Check;
   readonly standing: Standing;
-  /** How many changes wait; nought is none. */
+  /** Number of unsaved changes. */
   readonly changes: number;
   readonly readOnly: boolean;
-  /** What the server said when it was asked to save. */
+  /** Error of the last save. */
   readonly refusal: unknown;
   readonly onSave: () => void;
   readonly onDrop: () => void;
-  /** Reads the file again, after somebody else has changed it. */
+  /** Reloads the file after another client changed it. */
   readonly onReread: () => void;
 }
 
@@ -32,7 +32,7 @@ function Mark({ standing, changes }: { readonly standing: Standing; readonly cha
   return changes === 0 ? null : <CircleX size={14} aria-hidden="true" />;
 }
 
-/** What changes, line by line, with what to know of it. */
+/** Diff of the file, with problems and notes. */
 function Change({ path, check, changes }: Pick<Props, 'path' | 'check' | 'changes'>) {
   const { checked } = check;
   if (check.error !== null) return <Problem error={check.error} title="The change could not be checked" onRetry={check.again} />;

@@ -1,4 +1,4 @@
-// The messages to a webhook: what was given up, what waits, what was taken.
+// Messages to a webhook: failed, queued and delivered.
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-// One key of the configuration: its control, what it is for, and what is wrong with it.
+// Field of one configuration key: control, description and error.
 import { RotateCcw } from 'lucide-react';
 import { Button } from '../../parts/Button';
 import { Field } from '../../parts/Field';
@@ -9,14 +9,14 @@ import css from './Form.module.css';
 
 interface Props {
   readonly view: KeyView;
-  /** What somebody typed; absent where nothing was. */
+  /** Typed text; undefined if unchanged. */
   readonly typed: Typed | undefined;
   readonly error: string | null;
   readonly readOnly: boolean;
   readonly onType: (text: Typed) => void;
 }
 
-/** A value in a few words, for "Default: 3". */
+/** Formats a value briefly, for "Default: 3". */
 function shortly(value: unknown): string {
   if (value === null) return 'none';
   if (Array.isArray(value) && value.length === 0) return 'none';

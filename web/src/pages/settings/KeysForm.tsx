@@ -1,4 +1,4 @@
-// The keys of a part, section by section.
+// Configuration keys of a part, by section.
 import { useState } from 'react';
 import { Button } from '../../parts/Button';
 import { Empty } from '../../parts/Empty';
@@ -17,7 +17,7 @@ export interface FormState {
   readonly onType: (key: KeyView, text: Typed) => void;
 }
 
-/** What is wrong with a key, in words. */
+/** Describes the error of a key. */
 export function errorOf(key: string, { errors, problems }: Pick<FormState, 'errors' | 'problems'>): string | null {
   const problem = problems.find((one) => one.key === key);
   const hint = problem?.hint == null ? '' : ` (${problem.hint})`;
@@ -28,7 +28,7 @@ interface Props {
   readonly keys: readonly KeyView[];
   readonly part: PartId;
   readonly form: FormState;
-  /** Whether there are so many that one looks for them. */
+  /** True for a long list that needs a search field. */
   readonly search?: boolean;
 }
 

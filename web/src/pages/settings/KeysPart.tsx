@@ -1,4 +1,4 @@
-// The keyboard: every key, and whether single ones count.
+// Keyboard settings: all shortcuts, and the switch for single keys.
 import { KeyList, SingleKeys } from '../../shell/KeyList';
 import css from './Simple.module.css';
 

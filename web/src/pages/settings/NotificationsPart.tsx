@@ -1,4 +1,4 @@
-// What this browser shows by itself, and Slack.
+// Notification settings of this browser and of Slack.
 import { Button } from '../../parts/Button';
 import { toggleNotifications, useNotifications } from '../../shell/notify';
 import { KeysForm, type FormState } from './KeysForm';

@@ -1,4 +1,4 @@
-// Who may use which tool: a table of categories and toolsets, and the patterns behind it.
+// Permissions: a table of categories and toolsets, and the patterns of a category.
 import { Ban, Check, ChevronDown, ChevronRight, Minus } from 'lucide-react';
 import { useState } from 'react';
 import { useParam } from '../../shell/url';

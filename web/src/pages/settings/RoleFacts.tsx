@@ -1,4 +1,4 @@
-// What a role comes to, with everything filled in that it leaves out.
+// Effective settings of a role, including inherited ones.
 import { count, money, span } from '../../parts/format';
 import type { EffectiveRole } from '../../api/types';
 import css from './RolesPart.module.css';
@@ -15,7 +15,7 @@ function budgetOf({ budget }: EffectiveRole): string {
   return parts.length === 0 ? 'as its parent' : parts.join(', ');
 }
 
-/** Tools by toolset: `mail 4, task 2`. */
+/** Counts tools by toolset: `mail 4, task 2`. */
 export function toolsetsOf(tools: readonly string[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const tool of tools) {

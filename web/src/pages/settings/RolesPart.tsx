@@ -1,4 +1,4 @@
-// Roles: the file of one, and what it comes to.
+// Roles: editor of the role's file, and its effective settings.
 import { CircleX, FilePlus2, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../parts/Button';
@@ -24,7 +24,7 @@ interface Props {
   readonly onType: (draft: RoleDraft) => void;
 }
 
-/** What a new role begins with. */
+/** Template of a new role's file. */
 export function beginning(name: string): string {
   return `---\nname: ${name}\ncategory: worker\ndescription: One-line description.\n---\n\nDescribe what an agent in this role does, and how.\n`;
 }

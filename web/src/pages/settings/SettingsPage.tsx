@@ -1,4 +1,4 @@
-// Who may do what, and how much: every setting, changed with a check before it is saved.
+// The settings page: every edit is checked before it is saved.
 import { ChevronLeft } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -25,7 +25,7 @@ import css from './SettingsPage.module.css';
 
 const NONE: Draft = new Map();
 const NO_ERRORS: ReadonlyMap<string, string> = new Map();
-/** Parts in which nothing of a file is changed. */
+/** Parts that edit no file. */
 const WITHOUT_FILE: readonly PartId[] = ['webhooks', 'keys'];
 
 function Parts({ here, changed }: { readonly here: PartId | null; readonly changed: (part: PartId) => number }) {
@@ -44,7 +44,7 @@ function Parts({ here, changed }: { readonly here: PartId | null; readonly chang
   );
 }
 
-/** Asks before a tab with changes in it is closed. */
+/** Warns before a tab with unsaved changes is closed. */
 function useKept(dirty: boolean): void {
   useEffect(() => {
     if (!dirty) return;
@@ -69,7 +69,7 @@ function Whole({ settings, part }: { readonly settings: SettingsView; readonly p
   const was = isRole ? (file?.isOwn === true ? file.hash : null) : hash;
   const check = useCheck(change, was ?? '');
   const save = useSave((saved, kept) => {
-    // The answer may take a while, and whatever was typed meanwhile is not saved yet.
+    // Text typed while the server was saving is not saved yet.
     setRole((now) => leftOf({ draft: NONE, role: now }, kept, true).role);
     setDraft((now) => leftOf({ draft: now, role: null }, kept, false).draft);
     toast(saved.reloaded.warnings.length === 0 ? 'Saved and in force' : `Saved. Warning: ${saved.reloaded.warnings[0]}`);
@@ -169,7 +169,7 @@ export default function SettingsPage() {
   const { part = null } = useParams<{ part?: string }>();
   const settings = useSettings();
   const known = part !== null && isPart(part) ? part : null;
-  // On a phone the list is a page of its own, which `?all` asks for.
+  // On a phone the list of parts is a page of its own, at `?all`.
   if (part !== null && known === null) return <Redirect to="/settings/general" replace />;
   if (part === null && !new URLSearchParams(window.location.search).has('all')) return <Redirect to="/settings/general" replace />;
   return (

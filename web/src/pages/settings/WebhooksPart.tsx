@@ -1,4 +1,4 @@
-// Webhooks: how each does, what it did not take, and what to do about it.
+// Webhooks: state, failed messages, test and retry.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { CircleCheck, CircleDashed, CircleX, Hourglass, RotateCw, Send, TriangleAlert, type LucideIcon } from 'lucide-react';
 import { get, post } from '../../api/client';
@@ -22,7 +22,7 @@ const SNIPPET = `webhooks:
     kinds: [agent.finished, review.*]
     secretVariable: N8N_KEY`;
 
-/** Shape and word of each standing; the colour is that of the agent's state with the same meaning. */
+/** Icon and label of each status; the colour is that of the agent state with the same meaning. */
 const LOOK: Readonly<Record<WebhookStatus, { readonly icon: LucideIcon; readonly state: string; readonly word: string }>> = {
   ok: { icon: CircleCheck, state: 'succeeded', word: 'Receives all events' },
   new: { icon: CircleDashed, state: 'queued', word: 'Nothing sent yet' },
@@ -116,7 +116,7 @@ export function WebhooksPart({ readOnly }: { readonly readOnly: boolean }) {
   const query = useQuery({
     queryKey: ['webhooks'],
     queryFn: ({ signal }) => get<Webhooks>('/api/webhooks', {}, signal),
-    // What was delivered is no event, so it is asked for.
+    // A delivery has no event, so the page polls.
     refetchInterval: 3000,
   });
   if (query.error !== null && query.data === undefined) return <Problem error={query.error} title="The webhooks could not be read" onRetry={() => void query.refetch()} />;

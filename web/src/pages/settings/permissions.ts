@@ -1,4 +1,4 @@
-// The table of permissions: categories as columns, what each may use as sets.
+// Permission table: one column per category.
 import type { CategoryView, ToolsetView } from '../../api/types';
 
 export type Mark = 'allowed' | 'denied' | 'none';
@@ -13,13 +13,13 @@ export function tableOf(categories: readonly CategoryView[]): readonly Column[] 
   return categories.map(({ name, allowed, denied }) => ({ name, allowed: new Set(allowed), denied: new Set(denied) }));
 }
 
-/** Whether a category may use a tool. What is allowed is not denied: the server has decided that. */
+/** Permission of a category for a tool. The server has already resolved conflicts. */
 export function markOf(tool: string, column: Column): Mark {
   if (column.allowed.has(tool)) return 'allowed';
   return column.denied.has(tool) ? 'denied' : 'none';
 }
 
-/** How many tools of a toolset a category may use. */
+/** Counts the permissions of a category for a toolset. */
 export function sumOf(set: ToolsetView, column: Column): { readonly allowed: number; readonly denied: number; readonly all: number } {
   const marks = set.tools.map((tool) => markOf(tool.name, column));
   return {

@@ -1,4 +1,4 @@
-// What the settings ask the server, and what they tell it.
+// Queries and actions of the settings page.
 import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { get, post } from '../../api/client';
@@ -7,7 +7,7 @@ import type { Form } from './saving';
 import type { CheckedChange, SavedSettings, SettingsChange, SettingsView } from '../../api/types';
 
 const KEY = ['settings'] as const;
-/** How long somebody must have stopped typing before a change is checked. */
+/** Delay after the last keystroke before an edit is checked. */
 const PAUSE = 300;
 
 export function useSettings(): UseQueryResult<SettingsView> {
@@ -15,7 +15,7 @@ export function useSettings(): UseQueryResult<SettingsView> {
   return useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<SettingsView>('/api/settings', {}, signal) });
 }
 
-/** A value that follows another one once that has stood still. */
+/** Returns a value once it has not changed for the delay. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -27,13 +27,13 @@ function useSettled(value: string): string {
 
 export interface Check {
   readonly checked: CheckedChange | null;
-  /** Whether what is shown is about an older state of the form. */
+  /** True if the result belongs to an older state of the form. */
   readonly stale: boolean;
   readonly error: Error | null;
   readonly again: () => void;
 }
 
-/** What a change would come to, asked while somebody types. `was` is the file that it is made to. */
+/** Checks an edit while the visitor types. `baseHash` identifies the edited version of the file. */
 export function useCheck(change: SettingsChange | null, was: string): Check {
   const text = change === null ? '' : JSON.stringify(change);
   const settled = useSettled(text);
@@ -53,7 +53,7 @@ export function useCheck(change: SettingsChange | null, was: string): Check {
   };
 }
 
-/** What is saved: the change, the file that it is made to, and the form as it stood. */
+/** A save: the edit, the edited version of the file, and the form at that time. */
 export interface Saving {
   readonly change: SettingsChange;
   readonly was: string | null;

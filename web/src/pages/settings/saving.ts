@@ -1,4 +1,4 @@
-// Whether a change can be saved, and why not, in a sentence.
+// State of the save button and of unsaved edits.
 import type { Check } from './queries';
 import type { RoleDraft } from './RolesPart';
 import type { Draft } from './values';
@@ -8,13 +8,13 @@ export interface Standing {
   readonly reason: string;
 }
 
-/** What somebody has typed and not saved. */
+/** Unsaved edits. */
 export interface Form {
   readonly draft: Draft;
   readonly role: RoleDraft | null;
 }
 
-/** What is left of a form once a part of it is saved: whatever was typed since stays. */
+/** Drops the saved part of a form; keeps text typed since. */
 export function leftOf(now: Form, saved: Form, isRole: boolean): Form {
   if (isRole) {
     const isSame = now.role !== null && now.role.name === saved.role?.name && now.role.text === saved.role.text;
@@ -24,14 +24,14 @@ export function leftOf(now: Form, saved: Form, isRole: boolean): Form {
 }
 
 interface Asked {
-  /** How many keys, or whether a text, differ from the file. */
+  /** Number of changed keys, or 1 for a changed role. */
   readonly changes: number;
-  /** What cannot even be asked. */
+  /** Invalid input that cannot be checked, by key. */
   readonly errors: ReadonlyMap<string, string>;
   readonly busy: boolean;
 }
 
-/** The reason stands beside the button, so it says what to do. */
+/** Decides whether the form can be saved. The reason beside the button says what to do. */
 export function standingOf(form: Asked, { checked, stale, error }: Check): Standing {
   const no = (reason: string): Standing => ({ can: false, reason });
   if (form.busy) return no('Saving…');

@@ -1,4 +1,4 @@
-// Which part of the page a key belongs to, and how keys are gathered and named.
+// Assignment of configuration keys to parts of the page, their sections and labels.
 import type { KeyView } from '../../api/types';
 
 export const PARTS = [
@@ -29,13 +29,16 @@ const BELONGS: readonly (readonly [string, PartId])[] = [
   ['slack', 'notifications'],
 ];
 
-/** The part in which a key is changed. */
+/** Finds the part that edits a key. */
 export function partOf(key: string): PartId {
   const found = BELONGS.find(([beginning]) => key === beginning || key.startsWith(`${beginning}.`));
   return found?.[1] ?? 'general';
 }
 
-/** A name for people: `maxPromptBytes` is "Max prompt bytes", `max_iterations` "Max iterations". */
+/**
+ * Converts a key to a label: `maxPromptBytes` is "Max prompt bytes", `max_iterations` "Max
+ * iterations".
+ */
 export function wordsOf(name: string): string {
   const words = name
     .replaceAll('_', ' ')
@@ -51,7 +54,7 @@ export interface Section {
   readonly keys: readonly KeyView[];
 }
 
-/** The keys of a part by their sections, in the order of the file. Keys that stand in none come last. */
+/** Groups the keys of a part by section, in the order of the file. */
 export function sectionsOf(keys: readonly KeyView[], part: PartId): readonly Section[] {
   const sections = new Map<string, KeyView[]>();
   for (const key of keys.filter((one) => partOf(one.key) === part)) {
@@ -61,17 +64,17 @@ export function sectionsOf(keys: readonly KeyView[], part: PartId): readonly Sec
     sections.set(around, list);
   }
   const all = [...sections].map(([name, own]) => ({ name, title: name === '' ? 'Others' : name.split('.').map(wordsOf).join(', '), keys: own }));
-  // What gave the part its name is what most come for; what stands in no section comes last.
+  // The section with the part's own name comes first, keys without a section last.
   const first = (section: Section) => Number(section.name === part) - Number(section.name === '');
   return all.sort((one, other) => first(other) - first(one));
 }
 
-/** The last name of a key, for people. */
+/** Label of a key: its last name. */
 export function labelOf(key: string): string {
   return wordsOf(key.split('.').at(-1) ?? key);
 }
 
-/** Keys that fit what somebody looks for: in the name, or in what it is for. */
+/** Filters keys by name and description. */
 export function matching(keys: readonly KeyView[], wanted: string): readonly KeyView[] {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   return keys.filter((key) => {

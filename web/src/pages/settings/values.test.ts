@@ -38,7 +38,7 @@ test('a text means what somebody meant', () => {
   expect(read('5000', 'text')).toEqual({ value: 5000 });
   expect(read('[make, test', 'text')).toEqual({ value: '[make, test' });
   expect(read('["make"]', 'text')).toEqual({ value: ['make'] });
-  // A model may be called by a number, where a text stood before.
+  // A model may have a numeric name if the value was a string before.
   expect(readAs(key('models.default', 'sonnet'), '4.50')).toEqual({ value: '4.50' });
 });
 

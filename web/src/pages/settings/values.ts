@@ -1,14 +1,14 @@
-// Values between the file and a form: how each is shown as text, and what a text means.
+// Conversion between configuration values and the text of their controls.
 import type { KeyChange, KeyView } from '../../api/types';
 
 export type Kind = 'switch' | 'choice' | 'number' | 'list' | 'text' | 'json';
 
 const isWords = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** Lists of more than words, also while they are empty. */
+/** Keys whose lists contain objects, even while they are empty. */
 const OF_THINGS: readonly string[] = ['webhooks', 'routing.rules', 'context.files'];
 
-/** With which control a key is changed. What stands there and what would stand there decide. */
+/** Chooses the control of a key by its value and its default. */
 export function kindOf(key: KeyView): Kind {
   const [value, otherwise] = [key.value, key.default];
   const either = (is: (one: unknown) => boolean) => is(value) || (value === null && is(otherwise));
@@ -21,7 +21,7 @@ export function kindOf(key: KeyView): Kind {
   return 'text';
 }
 
-/** A value as it stands in its control. */
+/** Formats a value for its control. */
 export function textOf(value: unknown, kind: Kind): string {
   if (value === null || value === undefined) return '';
   if (kind === 'list' && isWords(value)) return value.join('\n');
@@ -32,7 +32,7 @@ export function textOf(value: unknown, kind: Kind): string {
 
 export type Read = { readonly value: unknown } | { readonly error: string };
 
-/** What a text in a control means. Whether it may be so is for the server to say. */
+/** Parses the text of a control. The server validates the value. */
 export function read(text: string, kind: Kind): Read {
   const bare = text.trim();
   switch (kind) {
@@ -47,7 +47,7 @@ export function read(text: string, kind: Kind): Read {
     case 'json':
       return jsonOf(bare);
     case 'text':
-      // Where nothing is said the type is not known: a bare number is one, brackets are a list.
+      // Without a known type, a bare number is a number, and brackets are a list or an object.
       if (bare === '') return { value: null };
       if (/^-?\d+(\.\d+)?$/.test(bare)) return { value: Number(bare) };
       return /^[[{]/.test(bare) && 'value' in jsonOf(bare) ? jsonOf(bare) : { value: bare };
@@ -73,15 +73,15 @@ export function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** What somebody typed into a key's control; `null` means: back to the default. */
+/** Text typed into a key's control; null resets the key to its default. */
 export type Typed = string | null;
 export type Draft = ReadonlyMap<string, Typed>;
 
-/** The draft with one key changed. What is as the file has it is no change. */
+/** Sets a key's text in the draft; removes it if the value equals the file's. */
 export function typed(draft: Draft, key: KeyView, text: Typed): Draft {
   const next = new Map(draft);
   const kind = kindOf(key);
-  // A text keeps its spelling where the file has a text.
+  // A string keeps its spelling if the file has a string.
   const meant = text === null ? null : readAs(key, text);
   const unchanged = text === null ? !key.isSet : meant !== null && 'value' in meant && same(meant.value, key.value);
   if (unchanged || (text !== null && text === textOf(key.value, kind))) next.delete(key.key);
@@ -89,7 +89,7 @@ export function typed(draft: Draft, key: KeyView, text: Typed): Draft {
   return next;
 }
 
-/** What a text means for a key: where the file or the default has a text, a text it is. */
+/** Parses the text for a key: a string if the file or the default has a string. */
 export function readAs(key: KeyView, text: string): Read {
   const isText = typeof key.value === 'string' || (key.value === null && typeof key.default === 'string');
   if (isText && kindOf(key) === 'text' && text.trim() !== '') return { value: text.trim() };
@@ -98,11 +98,11 @@ export function readAs(key: KeyView, text: string): Read {
 
 export interface Wish {
   readonly changes: readonly KeyChange[];
-  /** What cannot even be asked, by key. */
+  /** Invalid input that cannot be checked, by key. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** What a draft asks for. */
+/** Converts a draft to a list of changes. */
 export function wishOf(draft: Draft, keys: readonly KeyView[]): Wish {
   const changes: KeyChange[] = [];
   const errors = new Map<string, string>();

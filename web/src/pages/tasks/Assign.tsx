@@ -14,7 +14,7 @@ import type { Agents, TaskRow } from '../../api/types';
 
 const MOST = 200;
 
-/** Gives a task to an agent that is there, or starts one for it. */
+/** Dialog that assigns a task to a live agent, or starts one for it. */
 export function Assign({ row, onClose }: { readonly row: TaskRow; readonly onClose: () => void }) {
   const client = useQueryClient();
   const [agent, setAgent] = useState('');

@@ -18,7 +18,7 @@ interface Props {
   readonly selected: number | null;
   readonly readOnly: boolean;
   readonly doneOpen: boolean;
-  /** The one column that a phone shows. */
+  /** Column shown on a phone. */
   readonly only: ColumnName;
   readonly onDone: (open: boolean) => void;
   readonly onOpen: (number: number | null) => void;
@@ -28,7 +28,7 @@ interface Props {
   readonly menu: (row: TaskRow) => readonly MenuItem[];
 }
 
-/** Done is narrow until somebody wants to see it. */
+/** The Done column, folded to a narrow button. */
 function ShutDone({ board, onOpen }: { readonly board: BoardData; readonly onOpen: () => void }) {
   const { count: done, rows } = board.columns.done;
   const newest = rows.reduce<TaskRow | undefined>((best, row) => (best === undefined || row.updatedAt > best.updatedAt ? row : best), undefined);
@@ -42,13 +42,13 @@ function ShutDone({ board, onOpen }: { readonly board: BoardData; readonly onOpe
   );
 }
 
-/** The tasks by column, with lines between what waits and what it waits for. */
+/** Task board with lines between dependent tasks. */
 export function Board({ board, selected, readOnly, doneOpen, only, onDone, onOpen, href, onMove, onMore, menu }: Props) {
   const columns = useRef<HTMLDivElement>(null);
   const phone = usePhone();
   const [current, setCurrent] = useState<number | null>(null);
   const [menuFor, setMenu] = useState<number | null>(null);
-  /** Where the focus is; it follows the mouse's clicks as well as the keys. */
+  /** Focused task; follows clicks as well as keys. */
   const focus = useRef<number | null>(null);
   const latest = useRef({ board, onMove, onOpen, href, menu });
   latest.current = { board, onMove, onOpen, href, menu };

@@ -17,14 +17,14 @@ interface Props {
   readonly current: number | null;
   readonly menuFor: number | null;
   readonly onMore: () => Promise<void>;
-  /** A card was let go here. */
+  /** Called when a card is dropped on the column. */
   readonly onDrop: (number: number) => void;
 }
 
 const CARD = 80;
 const GAP = 10;
 
-/** One column. Only the cards that are in sight are there. */
+/** Virtualized column of the board. */
 export function BoardColumn({ name, column, acts, selected, current, menuFor, onMore, onDrop }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [over, setOver] = useState(false);
@@ -63,7 +63,7 @@ export function BoardColumn({ name, column, acts, selected, current, menuFor, on
         setOver(true);
       }}
       onDragLeave={(event) => {
-        // Going from the column to what is in it leaves nothing.
+        // Moving from the column to one of its children is no leave.
         if (!(event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget))) setOver(false);
       }}
       onDrop={(event) => {

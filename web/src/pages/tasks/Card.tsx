@@ -13,7 +13,7 @@ export interface CardActs {
   readonly open: (number: number) => void;
   readonly href: (number: number) => string;
   readonly menu: (row: TaskRow) => readonly MenuItem[];
-  /** Whose menu is open. */
+  /** Opens or closes the menu of a task. */
   readonly setMenu: (number: number | null) => void;
   readonly focused: (number: number) => void;
 }
@@ -22,14 +22,14 @@ interface Props {
   readonly row: TaskRow;
   readonly acts: CardActs;
   readonly selected: boolean;
-  /** Whether the keys stand here, so that the card takes the focus. */
+  /** True if the keyboard selection is here, so that the card takes the focus. */
   readonly current: boolean;
   readonly menuOpen: boolean;
-  /** Whether it is what the next agent gets. */
+  /** True for the task that the next agent claims. */
   readonly next: boolean;
 }
 
-/** A task on the board: a link that opens it, and that can be dragged. Its menu does the same as dragging. */
+/** Card of a task: a draggable link. Its menu has the same actions as dragging. */
 export const Card = memo(function Card({ row, acts, selected, current, menuOpen, next }: Props) {
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {

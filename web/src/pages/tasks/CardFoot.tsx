@@ -7,7 +7,7 @@ import type { TaskAgent, TaskRow } from '../../api/types';
 import { TaskMark } from './TaskMark';
 import css from './Card.module.css';
 
-/** What an agent does on a task, with its shape. */
+/** Icon and text of an agent's state. */
 function AgentWord({ agent, children }: { readonly agent: TaskAgent; readonly children: ReactNode }) {
   const Icon = lookOf(agent.state).icon;
   return (
@@ -60,7 +60,7 @@ function inReview(row: TaskRow): ReactNode {
   );
 }
 
-/** The last line of a card: who has it or why nobody does, and what it has cost. */
+/** Footer of a card: its agent or the reason why it has none, and its cost. */
 export function CardFoot({ row, next }: { readonly row: TaskRow; readonly next: boolean }) {
   const open = row.needs.filter((need) => !need.done).length;
   let word: ReactNode;

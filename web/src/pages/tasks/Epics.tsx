@@ -39,7 +39,7 @@ function Epic({ epic, chosen, onChoose }: { readonly epic: Epic; readonly chosen
   );
 }
 
-/** The epics that are open, each with how far it is. One of them filters everything below. */
+/** Open epics with their progress. Selecting one filters the board. */
 export function Epics({ chosen, onChoose }: Props) {
   const query = useInfiniteQuery({
     queryKey: ['epics'],

@@ -10,7 +10,7 @@ import type { TaskDetails } from '../../api/types';
 import { TaskMark } from './TaskMark';
 import css from './Inspector.module.css';
 
-/** A task's priority; who may act changes it here. */
+/** Priority of a task; editable unless the visitor is read-only. */
 function Priority({ task, readOnly }: { readonly task: TaskDetails; readonly readOnly: boolean }) {
   const client = useQueryClient();
   const [error, setError] = useState<unknown>(null);
@@ -45,7 +45,7 @@ function spent(task: TaskDetails): string {
   return `${money(task.costUsd)}${task.budgetUsd === null ? '' : ` of ${money(task.budgetUsd)}`}, ${agents}`;
 }
 
-/** What is true of a task, in a column. */
+/** Facts of a task. */
 export function Facts({ task, readOnly }: { readonly task: TaskDetails; readonly readOnly: boolean }) {
   const { agent } = task;
   return (

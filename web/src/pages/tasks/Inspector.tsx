@@ -51,7 +51,7 @@ function Body(props: InspectorProps) {
   );
 }
 
-/** The selected task: beside the board where there is room, else over it. */
+/** Panel of the selected task: beside the board if it fits, otherwise a sheet. */
 export function Inspector(props: InspectorProps) {
   const { number, href, onOpen } = props;
   const roomy = useRoomy();

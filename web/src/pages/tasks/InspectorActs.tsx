@@ -8,7 +8,7 @@ import { name } from './moves';
 import type { TaskDetails } from '../../api/types';
 import css from './Inspector.module.css';
 
-/** What to do about a task now: the one thing first. */
+/** Actions on a task, the most likely first. */
 export function InspectorActs({ task, readOnly, onAssign, onMove, onCancel }: InspectorProps & { readonly task: TaskDetails }) {
   const [, go] = useLocation();
   if (readOnly || task.storedState === 'completed') return null;

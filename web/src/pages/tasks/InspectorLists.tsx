@@ -56,7 +56,7 @@ function LinkList({ links, href, onOpen }: Pick<LinksProps, 'href' | 'onOpen'> &
   );
 }
 
-/** What a task waits for and what waits for it. More can be added; nothing takes a need away again. */
+/** Dependencies of a task in both directions. Dependencies can be added but not removed. */
 export function Links({ task, readOnly, href, onOpen }: LinksProps) {
   const client = useQueryClient();
   const [written, setWritten] = useState('');
@@ -190,7 +190,7 @@ export function Comments({ task, readOnly }: { readonly task: TaskDetails; reado
 }
 
 export function Context({ task }: { readonly task: TaskDetails }) {
-  // It may be long, and is made only for who wants to read it.
+  // The context may be long and is rendered only when it is opened.
   const [open, setOpen] = useState(false);
   const last = task.dispatches.find((one) => one.summary !== null);
   return (

@@ -3,7 +3,7 @@ import { findRow, type Board } from './board';
 import { path, route, type Lane, type Spot } from './router';
 import css from './Board.module.css';
 
-/** More lines than this are no help: only those of one task are drawn then. */
+/** Limit of drawn lines. Above it only the lines of the selected task are drawn. */
 const MOST = 200;
 
 interface Line {
@@ -23,7 +23,7 @@ interface Seen {
   readonly spots: ReadonlyMap<number, Spot>;
 }
 
-/** Which cards are in sight, and where. */
+/** Locates the visible cards. */
 function look(area: HTMLElement): Seen {
   const origin = area.getBoundingClientRect();
   const lanes: Lane[] = [];
@@ -62,7 +62,7 @@ function draw(area: HTMLElement, board: Board, strong: ReadonlySet<number>): Lin
     .sort((a, b) => Number(a.strong) - Number(b.strong));
 }
 
-/** The lines between what must be done first and what waits for it; strong where a task is selected or pointed at. */
+/** Lines from tasks to the tasks that depend on them; strong for a selected or hovered task. */
 export function Lines({ columns, board, selected }: Props) {
   const [lines, setLines] = useState<readonly Line[]>([]);
   const hovered = useRef<number | null>(null);
@@ -93,7 +93,7 @@ export function Lines({ columns, board, selected }: Props) {
       hovered.current = number;
       redraw();
     };
-    // Cards come and go as columns are scrolled; the lines are outside of what is watched.
+    // Scrolling mounts and unmounts cards. The lines are outside of the observed element.
     const changes = new MutationObserver(redraw);
     changes.observe(area, { childList: true, subtree: true });
     const size = new ResizeObserver(redraw);

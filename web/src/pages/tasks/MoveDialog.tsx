@@ -11,7 +11,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Asks for the word that goes with a move. It stays open where the server says no. */
+/** Dialog that asks for the text of a move. Stays open if the server refuses. */
 export function MoveDialog({ asks, onSay, onClose }: Props) {
   const [words, setWords] = useState('');
   const [busy, setBusy] = useState(false);

@@ -11,13 +11,13 @@ import type { Epics } from '../../api/types';
 import css from './NewTask.module.css';
 
 interface Props {
-  /** The epic that is chosen already. */
+  /** Preselected epic. */
   readonly epic: string;
   readonly onClose: () => void;
   readonly onMade: (number: number) => void;
 }
 
-/** Writes a task. Nobody has it until it is given to somebody or claimed. */
+/** Dialog that creates a task. The task is unassigned until it is assigned or claimed. */
 export function NewTask({ epic: chosen, onClose, onMade }: Props) {
   const client = useQueryClient();
   const [title, setTitle] = useState('');

@@ -11,7 +11,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Why a task stayed where it was, and what can be done. */
+/** Error of a refused move, with an alternative. */
 export function Refused({ refusal, onForce, onClose }: Props) {
   const { row, to, error } = refusal;
   return (

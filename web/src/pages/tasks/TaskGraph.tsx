@@ -33,7 +33,7 @@ interface Props {
 
 const cut = (title: string): string => (title.length > 28 ? `${title.slice(0, 27)}…` : title);
 
-/** What waits for what, as layers from left to right. */
+/** Dependency graph in layers from left to right. */
 export default function TaskGraph({ filter, selected, href, onOpen }: Props) {
   const query = useQuery({
     queryKey: ['graph', filter.epic, filter.q],
@@ -41,7 +41,7 @@ export default function TaskGraph({ filter, selected, href, onOpen }: Props) {
   });
   useRefresh(kinds('task.'), [['graph']], EVERY);
   const graph = query.data;
-  // A task that only changes its state keeps its place: layers follow from what waits for what alone.
+  // Layers depend only on nodes and edges, so a state change moves nothing.
   const shape = graph === undefined ? '' : JSON.stringify([graph.nodes.map((node) => node.number), graph.edges]);
   const drawn = useMemo(() => (graph === undefined ? undefined : arrange(graph)), [shape]);
   const box = useRef<HTMLDivElement>(null);

@@ -22,21 +22,21 @@ const EVERY = 500;
 
 interface Props {
   readonly filter: TaskFilter;
-  /** How many there are in all, whether they are loaded or not. */
+  /** Total number of tasks, loaded or not. */
   readonly total: number;
   readonly selected: number | null;
   readonly href: (number: number) => string;
   readonly onOpen: (number: number | null) => void;
 }
 
-/** The same pages with rows as they are now; no row changes its place. */
+/** Replaces rows in their pages without moving any. */
 export function patchPages(data: InfiniteData<Tasks, string | null>, rows: readonly TaskRow[]): InfiniteData<Tasks, string | null> {
   const fresh = new Map(rows.map((row) => [row.number, row]));
   const pages = data.pages.map((page) => ({ ...page, tasks: page.tasks.map((row) => fresh.get(row.number) ?? row) }));
   return { ...data, pages };
 }
 
-/** Patches the rows that events are about, and counts the tasks that are new. */
+/** Patches the rows named by events, and counts new tasks. */
 function useLiveRows(key: readonly unknown[]): number {
   const client = useQueryClient();
   const [fresh, setFresh] = useState(0);
@@ -71,7 +71,7 @@ function useLiveRows(key: readonly unknown[]): number {
   return fresh;
 }
 
-/** All tasks in one table, the newest first. Only the rows in sight are there. */
+/** Virtualized table of all tasks, newest first. */
 export function TaskList({ filter, total, selected, href, onOpen }: Props) {
   const client = useQueryClient();
   const scroller = useRef<HTMLDivElement>(null);

@@ -6,7 +6,7 @@ import css from './TaskMark.module.css';
 interface Look {
   readonly word: string;
   readonly icon: LucideIcon;
-  /** The agent's state that lends it its colour. */
+  /** Agent state with the same colour. */
   readonly like: string;
 }
 
@@ -27,13 +27,13 @@ export const COLUMN_ICONS: Readonly<Record<ColumnName, LucideIcon>> = {
 
 interface Props {
   readonly state: StoredState;
-  /** Where it stands on the board: what waits for others is blocked, whatever its state. */
+  /** Column of the board. A task with open dependencies is shown as blocked, whatever its state. */
   readonly column: ColumnName;
-  /** The shape alone; screen readers hear the word. */
+  /** Hides the label visually; screen readers still read it. */
   readonly bare?: boolean;
 }
 
-/** How a task stands: a shape, a word, a colour. */
+/** State of a task: icon, label and colour. */
 export function TaskMark({ state, column, bare = false }: Props) {
   const look = column === 'blocked' ? LOOKS.blocked : LOOKS[state];
   const Icon = look.icon;

@@ -29,7 +29,7 @@ import { useMoves } from './useMoves';
 import css from './TasksPage.module.css';
 import boardCss from './Board.module.css';
 
-/** Five words must fit beside each other on a phone. */
+/** Column names that fit beside each other on a phone. */
 const SHORT: Readonly<Record<ColumnName, string>> = { ...COLUMN_WORDS, inProgress: 'Doing', inReview: 'Review' };
 
 const TaskGraph = lazy(() => import('./TaskGraph'));
@@ -50,7 +50,7 @@ function BoardSkeleton() {
   );
 }
 
-/** The address of a task in the view as it is. */
+/** Returns the address of a task in the current view. */
 function useHref(): (number: number) => string {
   const [params] = useSearchParams();
   return (number) => {

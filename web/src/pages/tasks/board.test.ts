@@ -34,7 +34,7 @@ describe('pages', () => {
 
   test('a fresh head keeps what was loaded behind it', () => {
     const deep = appendPage(first, 'ready', { tasks: [row(3), row(2)], nextCursor: 'p2n2', truncated: false });
-    // 5 has begun, 3 came into the head.
+    // Task 5 has left the column, and task 3 is now in its head.
     const fresh = mergeHead(deep, view([row(5, 'inProgress'), row(4), row(3)], { ready: { count: 4, next: 'p2n3' } }));
     expect(numbers(fresh, 'ready')).toEqual([4, 3, 2]);
     expect(fresh.columns.ready.next).toBe('p2n2');

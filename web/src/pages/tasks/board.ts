@@ -1,13 +1,13 @@
-// The board as the page keeps it: columns of rows, pages of which may be there. Everything here is a plain function of what
-// was and what came, so that an event, a page and a drag can meet in any order.
+// State of the board: columns of rows, loaded page by page. Pure functions, so that events, pages
+// and drags can be applied in any order.
 import type { BoardView, ColumnName, TaskRow, Tasks } from '../../api/types';
 import { COLUMNS, type StoredState } from './columns';
 
 export interface BoardColumn {
-  /** How many the server has, whether they are loaded or not. */
+  /** Number of tasks on the server, loaded or not. */
   readonly count: number;
   readonly rows: readonly TaskRow[];
-  /** Where the next page begins; null if all are here. */
+  /** Cursor of the next page; null if everything is loaded. */
   readonly next: string | null;
 }
 
@@ -24,13 +24,13 @@ function everyColumn(make: (name: ColumnName) => BoardColumn): Columns {
   return { blocked: make('blocked'), ready: make('ready'), inProgress: make('inProgress'), inReview: make('inReview'), done: make('done') };
 }
 
-/** The order of a column: by priority and then the newest first; what is done, only the newest first. */
+/** Order of a column: by priority, then newest first; Done only newest first. */
 export function compare(column: ColumnName, a: TaskRow, b: TaskRow): number {
   if (column === 'done') return b.number - a.number;
   return a.priority - b.priority || b.number - a.number;
 }
 
-/** What the server shows first. */
+/** Converts the server's first page of each column. */
 export function fromView(view: BoardView): Board {
   const columns = everyColumn((name) => {
     const column = view.columns.find((one) => one.name === name);
@@ -39,7 +39,7 @@ export function fromView(view: BoardView): Board {
   return { columns, truncated: view.truncated };
 }
 
-/** The first rows anew; the rows behind them stay, so that nobody loses the place that was scrolled to. */
+/** Replaces the first rows and keeps those behind them, so that the scroll position stays valid. */
 export function mergeHead(before: Board, view: BoardView): Board {
   const fresh = fromView(view);
   const seen = new Set(COLUMNS.flatMap((name) => fresh.columns[name].rows.map((row) => row.number)));
@@ -53,7 +53,7 @@ export function mergeHead(before: Board, view: BoardView): Board {
   return { columns, truncated: fresh.truncated };
 }
 
-/** A further page at a column's end. What came meanwhile by another way is there once. */
+/** Appends a page to a column. Rows that are already there are not repeated. */
 export function appendPage(before: Board, name: ColumnName, page: Tasks): Board {
   const column = before.columns[name];
   const seen = new Set(column.rows.map((row) => row.number));
@@ -65,7 +65,7 @@ function without(column: BoardColumn, number: number): BoardColumn {
   return column.rows.some((row) => row.number === number) ? { ...column, rows: column.rows.filter((row) => row.number !== number) } : column;
 }
 
-/** A row in its place, if that is in what is loaded. */
+/** Inserts a row in order, unless its position is behind the loaded rows. */
 function insert(name: ColumnName, column: BoardColumn, row: TaskRow): BoardColumn {
   const at = column.rows.findIndex((one) => compare(name, one, row) > 0);
   if (at < 0 && column.next !== null) return column;
@@ -73,7 +73,7 @@ function insert(name: ColumnName, column: BoardColumn, row: TaskRow): BoardColum
   return { ...column, rows };
 }
 
-/** Rows as they are now, wherever they stood. Counts are the server's and come with the head. */
+/** Replaces rows wherever they were. Counts change only with the next head. */
 export function patchRows(before: Board, rows: readonly TaskRow[]): Board {
   let columns: Columns = { ...before.columns };
   for (const row of rows) {
@@ -95,12 +95,12 @@ const STATE_IN: Readonly<Record<ColumnName, StoredState>> = {
   blocked: 'blocked', ready: 'pending', inProgress: 'in_progress', inReview: 'review', done: 'completed',
 };
 
-/** A task as it will stand once it is moved. */
+/** Returns a task in the state that the move will give it. */
 export function movedRow(row: TaskRow, to: ColumnName): TaskRow {
   return { ...row, column: to, storedState: STATE_IN[to] };
 }
 
-/** Puts a row, as it is given, where it says it stands; both counts follow. */
+/** Moves a row to its column, and adjusts both counts. */
 export function placeRow(before: Board, row: TaskRow): Board {
   const old = findRow(before, row.number);
   const board = patchRows(before, [row]);
@@ -109,12 +109,14 @@ export function placeRow(before: Board, row: TaskRow): Board {
   return { ...board, columns: { ...board.columns, [old.column]: counted(old.column, -1), [row.column]: counted(row.column, 1) } };
 }
 
-/** How many tasks there are in all. */
+/** Total number of tasks. */
 export function total(board: Board): number {
   return COLUMNS.reduce((sum, name) => sum + board.columns[name].count, 0);
 }
 
-/** The task next to one in a direction: up and down in its column, sideways to the nearest column that has any. */
+/**
+ * Finds the neighbouring task: up or down in the column, sideways in the nearest column with tasks.
+ */
 export function neighbour(board: Board, open: readonly ColumnName[], number: number | null, way: 'up' | 'down' | 'left' | 'right'): TaskRow | undefined {
   const row = number === null ? undefined : findRow(board, number);
   if (row === undefined) {

@@ -1,4 +1,4 @@
-// The columns of the board, and the filter of the tasks page.
+// Columns of the board, and the filter of the tasks page.
 import type { ColumnName, TaskRow } from '../../api/types';
 
 export const COLUMNS = ['blocked', 'ready', 'inProgress', 'inReview', 'done'] as const satisfies readonly ColumnName[];

@@ -1,6 +1,6 @@
-// A card on its way to another column, by the browser's own dragging.
+// Drag and drop of cards with the browser's own events.
 
-/** What is carried; a type of our own, so that nothing else that is dragged over the board is taken for a card. */
+/** Media type of a dragged card, which distinguishes it from other drags. */
 const KIND = 'application/x-adjutant-task';
 
 export function carry(transfer: DataTransfer, number: number): void {
@@ -8,7 +8,7 @@ export function carry(transfer: DataTransfer, number: number): void {
   transfer.effectAllowed = 'move';
 }
 
-/** Whether a card is carried. Which one is only told when it is let go. */
+/** True if a card is dragged. The browser reveals its number only on drop. */
 export function isCard(transfer: DataTransfer): boolean {
   return transfer.types.includes(KIND);
 }

@@ -1,5 +1,5 @@
-// Where the tasks of a graph stand: what must be done first at the left, what waits for it to its right. In layers by the longest
-// way from the left; in a layer everybody stands about where its neighbours do.
+// Layered layout of the dependency graph: dependencies at the left, dependents to their right. A
+// node's layer is the longest path to it; within a layer nodes move towards their neighbours.
 import type { TaskGraph } from '../../api/types';
 
 export const WIDTH = 190;
@@ -31,7 +31,7 @@ function neighbours(edges: Edges, from: 'from' | 'to', to: 'from' | 'to'): Neigh
   return found;
 }
 
-/** How many steps the longest way to each takes. Whoever is on a circle is taken as it comes. */
+/** Assigns each node to the layer of its longest path. Cycles are cut at an arbitrary edge. */
 function layersOf(numbers: readonly number[], before: Neighbours): number[][] {
   const depth = new Map<number, number>();
   const look = (number: number): number => {
@@ -47,7 +47,7 @@ function layersOf(numbers: readonly number[], before: Neighbours): number[][] {
   return Array.from(layers, (layer) => layer ?? []);
 }
 
-/** Moves everybody in a layer to the middle of its neighbours, as near as those above and below allow. */
+/** Moves the nodes of a layer towards the mean of their neighbours, without overlap. */
 function settle(layer: number[], y: Map<number, number>, by: Neighbours): void {
   const wish = new Map(
     layer.map((number) => {
@@ -65,7 +65,7 @@ function settle(layer: number[], y: Map<number, number>, by: Neighbours): void {
     y.set(number, at);
     free = at + HEIGHT + BELOW;
   }
-  // Pushing goes only downwards; half of it is given back, so that the layer stays in the middle.
+  // Nodes are only pushed down; shifting the layer back by the mean keeps it centred.
   for (const number of layer) y.set(number, (y.get(number) ?? 0) - pushed / Math.max(1, layer.length));
 }
 

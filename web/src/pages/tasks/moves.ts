@@ -1,12 +1,12 @@
-// How a task is moved from the board: which tool, and what must be asked first. Whether it may is the server's to say; here
-// is only what no tool could be asked for.
+// Moves of tasks on the board: the tool to call, and the text to ask for first. The server decides
+// whether a move is allowed; only moves without a tool are refused here.
 import type { ColumnName, TaskRow } from '../../api/types';
 
 export const COLUMN_WORDS: Readonly<Record<ColumnName, string>> = {
   blocked: 'Blocked', ready: 'Ready', inProgress: 'In progress', inReview: 'In review', done: 'Done',
 };
 
-/** Something that must be said with a move. */
+/** Text to ask for before a move. */
 export interface Question {
   readonly title: string;
   readonly label: string;
@@ -14,19 +14,19 @@ export interface Question {
   readonly needed: boolean;
 }
 
-/** A call that moves a task. */
+/** A tool call that moves a task. */
 export interface Way {
   readonly kind: 'way';
   readonly tool: string;
   readonly input: (words: string) => Readonly<Record<string, unknown>>;
   readonly asks: Question | null;
-  /** Whether the task stands there at once; approved work waits for its turn to be merged. */
+  /** True if the task changes its column at once; approved work is merged first. */
   readonly atOnce: boolean;
-  /** What is told when it is done. */
+  /** Message after the move. */
   readonly told: string;
 }
 
-/** Why there is no call that could. */
+/** A move that no tool can make. */
 export interface NoWay {
   readonly kind: 'none';
   readonly why: string;
@@ -43,7 +43,7 @@ function office(row: TaskRow, status: string, told: string, asks: Question | nul
   return { kind: 'way', tool: 'mcp__task__update_status', input, asks, atOnce: true, told };
 }
 
-/** What is said of a task that an agent goes on with. */
+/** Notes that a live agent keeps working on the task. */
 function goesOn(row: TaskRow): string {
   const live = row.agent !== null && ['starting', 'running', 'waiting_review', 'waiting_input', 'limited'].includes(row.agent.state);
   return live ? ` ${row.agent.role} ${row.agent.short} continues until it receives an instruction or is killed.` : '';
@@ -61,13 +61,13 @@ export function force(row: TaskRow): Way {
   };
 }
 
-/** Gives up wanting a task. */
+/** Cancels a task. */
 export const cancel = (row: TaskRow): Way => session(row, 'cancelled', `${name(row.number)} is cancelled.${goesOn(row)}`);
 
-/** Gives what was given to an agent back to everybody. */
+/** Unassigns a task. */
 export const takeBack = (row: TaskRow): Way => office(row, 'PENDING', `${name(row.number)} is unassigned.`);
 
-/** How a task gets to a column; nothing where it stands there. */
+/** Finds the move to a column; returns null if the task is already there. */
 export function wayTo(row: TaskRow, to: ColumnName): Way | NoWay | null {
   if (to === row.column) return null;
   const moved = `${name(row.number)} moved to ${COLUMN_WORDS[to]}.`;

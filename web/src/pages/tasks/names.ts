@@ -1,4 +1,4 @@
-/** Tasks as somebody writes them: with commas or spaces, with or without `TAS-`. */
+/** Parses task names as typed: separated by commas or spaces, with or without `TAS-`. */
 export function taskNames(written: string): string[] {
   const parts = written.split(/[\s,]+/).filter((part) => part !== '');
   return parts.map((part) => (/^\d+$/.test(part) ? `TAS-${part}` : part.replace(/^#(\d+)$/, 'TAS-$1')));

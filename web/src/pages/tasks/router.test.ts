@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { path, route, type Lane, type Point, type Spot } from './router';
 
-// Three columns of 180 with channels of 26 between them, cards of 80 with gaps of 10.
+// Three columns of width 180 with channels of 26 between them; cards of height 80 with gaps of 10.
 const lanes: Lane[] = [0, 1, 2].map((at) => ({ left: at * 206, right: at * 206 + 180, gaps: [45, 135, 225, 315] }));
 const spot = (lane: number, place: number): Spot => ({ lane, top: 50 + place * 90, bottom: 130 + place * 90 });
 
-/** Whether a line lies over a card. */
+/** True if a line crosses a card. */
 function crosses(points: readonly Point[], cards: readonly Spot[]): boolean {
   return points.slice(1).some((to, at) => {
     const from = points[at] ?? to;

@@ -1,26 +1,27 @@
-// Lines between cards: at right angles, through the channels between columns and the gaps between cards, never over a card.
+// Routes dependency lines at right angles through the channels between columns and the gaps between
+// cards.
 
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** A column as the lines see it. */
+/** A column as an obstacle. */
 export interface Lane {
   readonly left: number;
   readonly right: number;
-  /** Where a line may cross it: above, between and below its cards. */
+  /** Heights at which a line may cross the column: above, between and below its cards. */
   readonly gaps: readonly number[];
 }
 
-/** Where a card is. */
+/** Position of a card. */
 export interface Spot {
   readonly lane: number;
   readonly top: number;
   readonly bottom: number;
 }
 
-/** How far a line keeps from a column's edge, and from its neighbour. */
+/** Distance of a line from a column's edge, and from its neighbours. */
 const APART = 7;
 const STEP = 4;
 const STEPS = 3;
@@ -31,13 +32,16 @@ function nearest(gaps: readonly number[], y: number): number {
   return gaps.reduce((best, gap) => (Math.abs(gap - y) < Math.abs(best - y) ? gap : best), gaps[0] ?? y);
 }
 
-/** The channel to the left or to the right of a column; several lines in it stand side by side. */
+/** Finds the channel beside a column; parallel lines are spread in it. */
 function channel(lane: Lane, side: 'left' | 'right', shift: number): number {
   const off = APART + (shift % STEPS) * STEP;
   return side === 'left' ? lane.left - off : lane.right + off;
 }
 
-/** The corners of the line from what must be done first to what waits for it. `shift` tells lines in one channel apart. */
+/**
+ * Computes the corners of a line from a task to one that depends on it. `shift` spreads lines that
+ * share a channel.
+ */
 export function route(lanes: readonly Lane[], from: Spot, to: Spot, shift = 0): Point[] {
   const [start, end] = [lanes[from.lane], lanes[to.lane]];
   if (start === undefined || end === undefined) return [];
@@ -73,9 +77,9 @@ function towards(from: Point, to: Point, by: number): Point {
 
 const word = ({ x, y }: Point): string => `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
 
-/** The line as SVG draws it, its corners rounded. */
+/** Formats a line as an SVG path with rounded corners. */
 export function path(points: readonly Point[]): string {
-  // Two points in one place make no corner.
+  // Coinciding points make no corner.
   const apart = points.filter((point, at) => at === 0 || Math.hypot(point.x - (points[at - 1]?.x ?? 0), point.y - (points[at - 1]?.y ?? 0)) >= 1);
   const [first, last] = [apart[0], apart.at(-1)];
   if (first === undefined || last === undefined || apart.length < 2) return '';

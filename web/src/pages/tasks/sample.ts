@@ -1,4 +1,4 @@
-// A task for tests.
+// Sample tasks for tests.
 import type { ColumnName, TaskRow } from '../../api/types';
 
 export function row(number: number, column: ColumnName = 'ready', priority = 2): TaskRow {

@@ -1,5 +1,5 @@
-// The board from the server, kept true by events: its first rows are read again, rows behind them are patched, and a move
-// shows before the server has answered.
+// Data of the board. Events reload its first rows and patch the rows behind them; a move is shown
+// before the server has answered.
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { callTool, get } from '../../api/client';
@@ -9,17 +9,19 @@ import type { Way } from './moves';
 import type { BoardView, ColumnName, TaskRow, Tasks } from '../../api/types';
 import { COLUMNS, type TaskFilter } from './columns';
 
-/** So many of each column come at first, so many with each further page. */
+/** Rows per column in the first request. */
 const HEAD = 25;
 const PAGE = 50;
-/** How often the board is read again while things happen. */
+/** Delay that joins events into one reload. */
 const EVERY = 500;
-/** So many rows behind the first are asked for one by one; beyond that the page waits for them to be scrolled to. */
+/**
+ * Limit of rows behind the head that are patched; others are reloaded when they scroll into view.
+ */
 const MOST_PATCHED = 100;
 
 export const matters = kinds('task.', 'agent.', 'review.', 'merge.', 'epic.');
 
-/** The number of the task that an event is about, where it can be told. */
+/** Finds the number of the task that an event concerns. */
 export function numberOf(event: LiveEvent, board: Board | undefined): number | null {
   const number = taskNumberOf(event);
   if (number !== null) return number;
@@ -31,7 +33,7 @@ export function numberOf(event: LiveEvent, board: Board | undefined): number | n
   return null;
 }
 
-/** The loaded rows that are behind the first ones and are, or wait for, one of these tasks. */
+/** Lists the loaded rows behind the head that are, or depend on, one of these tasks. */
 export function behindHead(board: Board, numbers: ReadonlySet<number>): number[] {
   return COLUMNS.flatMap((name) =>
     board.columns[name].rows
@@ -44,7 +46,7 @@ export function behindHead(board: Board, numbers: ReadonlySet<number>): number[]
 export interface BoardHandle {
   readonly query: UseQueryResult<Board>;
   readonly loadMore: (name: ColumnName) => Promise<void>;
-  /** Moves a task. It stands there at once, and goes back if the server says no. */
+  /** Moves a task. Shown at once, and reverted if the server refuses. */
   readonly move: (row: TaskRow, way: Way, words: string, to: ColumnName) => Promise<void>;
 }
 
@@ -53,7 +55,7 @@ export function useBoard({ epic, q }: TaskFilter): BoardHandle {
   const key = ['board', epic, q];
   const latest = useRef(key);
   latest.current = key;
-  /** Tasks on their way: what the server still says of them is older than what was done here. */
+  /** Moves that the server has not confirmed; they override its older answers. */
   const moving = useRef(new Map<number, TaskRow>());
   const loading = useRef(new Set<ColumnName>());
 

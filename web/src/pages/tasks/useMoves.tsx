@@ -1,4 +1,4 @@
-// What people do to tasks on the board: by dragging, by the menu, from the panel. All three end here.
+// Moves of tasks by dragging, by the menu, and from the panel.
 import { ArrowRight, Ban, Flag, PanelRight, RotateCcw, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import type { MenuItem } from '../../parts/Menu';
@@ -24,7 +24,7 @@ interface Asking {
 export interface Moves {
   readonly refusal: Refusal | null;
   readonly asking: Asking | null;
-  /** The last thing that happened, for screen readers. */
+  /** Announcement for screen readers. */
   readonly said: string;
   readonly moveTo: (row: TaskRow, to: ColumnName) => void;
   readonly take: (row: TaskRow, way: Way, to: ColumnName) => void;
@@ -55,7 +55,7 @@ export function useMoves(move: BoardHandle['move']): Moves {
   };
   const go = async (row: TaskRow, way: Way, words: string, to: ColumnName) => {
     setRefusal(null);
-    // Approved work waits for its turn: who approves need not.
+    // Approved work is merged later, and the operator need not wait for it.
     if (!way.atOnce) told(way);
     await move(row, way, words, to);
     if (way.atOnce) told(way);

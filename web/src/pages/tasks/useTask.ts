@@ -1,4 +1,4 @@
-// One task, whole, kept true by its own events.
+// Data of one task, reloaded by its events.
 import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get } from '../../api/client';
 import { taskNumberOf, useRefresh } from '../../api/live';
@@ -31,7 +31,7 @@ export interface History {
   readonly more: (() => void) | null;
 }
 
-/** A task's history: the newest with the task itself, what is older on demand. */
+/** Loads the history of a task: the newest entries come with the task, older ones on demand. */
 export function useHistory(task: TaskDetails): History {
   const older = useInfiniteQuery({
     queryKey: ['history', task.number, task.historyCursor],

@@ -10,12 +10,12 @@ import { MANY_LINES, rowsOf, shownFiles, type KnownFile, type Row, type ShownFil
 interface Props {
   readonly patch: string;
   readonly view: View;
-  /** The files that the reader is done with: they are folded. */
+  /** Files that the visitor has seen; they are folded. */
   readonly seen?: ReadonlySet<string>;
   readonly onSeen?: (path: string) => void;
-  /** What stands above the lines of a file. */
+  /** Content above the lines of a file. */
   readonly notes?: (path: string) => ReactNode;
-  /** Every file that differs, where the patch may not reach all of them. */
+  /** All changed files, in case the patch was cut. */
   readonly files?: readonly KnownFile[];
   readonly label?: string;
 }
@@ -60,11 +60,11 @@ function FileHead({ file, open, here, onFold, seen, onSeen }: FileProps) {
   );
 }
 
-/** What differs, file by file, on one side or on two. It fills the room it is given and scrolls in it. */
+/** Virtualized diff, split or unified. Fills its container and scrolls in it. */
 export function Diff({ patch, view, seen, onSeen, notes, files: known, label = 'Changes' }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const files = useMemo(() => shownFiles(patch, known), [patch, known]);
-  // What the reader folded or unfolded by hand; else it follows from the file.
+  // Files folded or unfolded by the visitor; others follow the default.
   const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [here, setHere] = useState<string | null>(null);
   const isOpen = useCallback(
@@ -124,7 +124,7 @@ export function Diff({ patch, view, seen, onSeen, notes, files: known, label = '
     }
   };
   return (
-    // It scrolls, so it must be reachable by keyboard.
+    // A scrollable region must be focusable.
     <div ref={box} className={css.diff} role="region" aria-label={label} tabIndex={0}>
       <div className={css.all} style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {
@@ -140,7 +140,7 @@ export function Diff({ patch, view, seen, onSeen, notes, files: known, label = '
   );
 }
 
-/** The same row keeps its measure when files above it fold. */
+/** Returns a stable key, so that a row keeps its measured height when files above it fold. */
 function keyOf(row: Row | undefined, at: number, view: View): string {
   if (row === undefined) return String(at);
   const { path } = row.file;

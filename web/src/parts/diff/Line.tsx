@@ -53,7 +53,7 @@ function NoSide() {
   );
 }
 
-/** A line of a diff, on one side or on two. */
+/** A line of a diff, split or unified. */
 export const Line = memo(function Line({ row }: { readonly row: LineRow }) {
   if (row.kind === 'line') {
     const { line, other } = row;

@@ -1,10 +1,10 @@
-// Reads a patch as git writes it: files, hunks, lines. A patch may be cut anywhere; what is there is read.
+// Parser for git patches: files, hunks and lines. A cut patch is parsed as far as it goes.
 
 export interface PatchLine {
   readonly kind: 'same' | 'added' | 'removed';
-  /** Its number before; null where it is new. */
+  /** Line number before the change; null for an added line. */
   readonly old: number | null;
-  /** Its number after; null where it is gone. */
+  /** Line number after the change; null for a removed line. */
   readonly now: number | null;
   readonly text: string;
 }
@@ -16,13 +16,13 @@ export interface Hunk {
 
 export interface PatchFile {
   readonly path: string;
-  /** Its name before, where that is another. */
+  /** Previous path of a renamed or copied file. */
   readonly oldPath: string | null;
   readonly status: 'added' | 'changed' | 'deleted' | 'renamed' | 'copied';
   readonly binary: boolean;
-  /** What changed beside its lines: `mode 100644 → 100755`. */
+  /** Change of the file mode: `mode 100644 → 100755`. */
   readonly mode: string | null;
-  /** Sides whose last line has no end. */
+  /** True if a side lacks the final newline. */
   readonly noEnd: boolean;
   readonly hunks: readonly Hunk[];
   readonly added: number;
@@ -31,7 +31,7 @@ export interface PatchFile {
 
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, '\\': 92 };
 
-/** A name as git quotes odd ones: in quotation marks, with escapes and bytes in octal. */
+/** Decodes a path that git has quoted, with escapes and octal bytes. */
 export function unquoted(name: string): string {
   if (!name.startsWith('"')) return name;
   const inner = name.slice(1, name.lastIndexOf('"') || undefined);
@@ -55,17 +55,20 @@ export function unquoted(name: string): string {
   return new TextDecoder().decode(new Uint8Array(bytes));
 }
 
-/** A name behind `--- ` or `+++ `: without its side, and none for `/dev/null`. Git ends one with a space in it by a tab. */
+/**
+ * Parses the path of a `--- ` or `+++ ` line; null for `/dev/null`. Git ends a path with spaces by
+ * a tab.
+ */
 function sided(text: string): string | null {
   const name = unquoted(text.endsWith('\t') ? text.slice(0, -1) : text);
   return name === '/dev/null' ? null : name.slice(2);
 }
 
-/** Both names of a line `diff --git a/x b/x`, for files of which nothing else names them. */
+/** Parses the path of a `diff --git a/x b/x` line, for files without other path lines. */
 function ofFirstLine(line: string): string {
   const rest = line.slice('diff --git '.length);
   if (rest.startsWith('"')) return unquoted(rest.slice(0, rest.indexOf('"', 1) + 1)).slice(2);
-  // Both names are the same but for the side, so each is half of it.
+  // Both paths are equal except for their prefix, so each is half of the line.
   return rest.slice(2, (rest.length - 1) / 2);
 }
 
@@ -89,7 +92,7 @@ function draft(line: string): Draft {
   };
 }
 
-/** What a line of a file's head says. */
+/** Applies a header line to the file. */
 function readHead(file: Draft, line: string): void {
   const rest = (beginning: string) => (line.startsWith(beginning) ? line.slice(beginning.length) : null);
   const from = rest('rename from ') ?? rest('copy from ');
@@ -127,12 +130,12 @@ function finished(file: Draft): PatchFile {
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
-/** The files of a patch. */
+/** Parses a patch into its files. */
 export function parsePatch(patch: string): readonly PatchFile[] {
   const files: PatchFile[] = [];
   let file: Draft | null = null;
   let hunk: { head: string; lines: PatchLine[] } | null = null;
-  // How many lines the hunk still has on each side: what a line is follows from where it stands, not from how it looks.
+  // Lines left in the hunk on each side: a line's meaning depends on its position, not on its text.
   let [old, now, oldLeft, nowLeft] = [0, 0, 0, 0];
   for (const line of patch.split('\n')) {
     const inside = oldLeft > 0 || nowLeft > 0;

@@ -1,11 +1,11 @@
-// A patch as rows of one grid, of which only those in view are drawn.
+// Rows of a virtualized diff.
 import { diffWordsWithSpace } from 'diff';
 import { coloured, languageOf, type Piece } from '../colours';
 import { parsePatch, type Hunk, type PatchFile, type PatchLine } from './parse';
 
 export type View = 'split' | 'unified';
 
-/** A file that is known to differ, though the patch may not reach it. */
+/** A changed file, whether or not the patch contains it. */
 export interface KnownFile {
   readonly path: string;
   readonly oldPath?: string | null;
@@ -15,7 +15,7 @@ export interface KnownFile {
   readonly binary: boolean;
 }
 
-/** A file as it is shown. */
+/** A file of the diff, with its patch if that was not cut. */
 export interface ShownFile extends KnownFile {
   readonly oldPath: string | null;
   readonly patch: PatchFile | null;
@@ -29,12 +29,12 @@ export type Row =
   | { readonly kind: 'line'; readonly file: ShownFile; readonly hunk: Hunk; readonly line: PatchLine; readonly other: PatchLine | null }
   | { readonly kind: 'pair'; readonly file: ShownFile; readonly hunk: Hunk; readonly left: PatchLine | null; readonly right: PatchLine | null };
 
-/** Files with more lines than this are folded at first. */
+/** Files with more changed lines are folded by default. */
 export const MANY_LINES = 1500;
-/** A line longer than this is not compared word by word. */
+/** Longest line that is compared word by word. */
 const LONG_LINE = 2000;
 
-/** The files of a patch, and those that it does not reach. */
+/** Lists the files of the patch, then the changed files that it lacks. */
 export function shownFiles(patch: string, known: readonly KnownFile[] = []): readonly ShownFile[] {
   const files = parsePatch(patch);
   const shown = files.map((file): ShownFile => ({ ...file, patch: file }));
@@ -43,7 +43,7 @@ export function shownFiles(patch: string, known: readonly KnownFile[] = []): rea
   return [...shown, ...rest.map((file): ShownFile => ({ ...file, oldPath: file.oldPath ?? null, patch: null }))];
 }
 
-/** What stands in the place of lines, where there are none to show. */
+/** Explains the missing lines of a file; null if it has lines. */
 function word(file: ShownFile): string | null {
   if (file.patch === null) return 'Too large to show.';
   if (file.binary) return 'Binary file.';
@@ -53,7 +53,7 @@ function word(file: ShownFile): string | null {
   return file.status === 'added' ? 'New empty file.' : file.status === 'deleted' ? 'Deleted empty file.' : 'No line changed.';
 }
 
-/** Lines that stand for each other: those that are gone, and what came in their place. */
+/** Groups removed lines with the added lines that replace them. */
 function blocks(lines: readonly PatchLine[]): readonly { removed: PatchLine[]; added: PatchLine[]; same: PatchLine | null }[] {
   const found: { removed: PatchLine[]; added: PatchLine[]; same: PatchLine | null }[] = [];
   let open: { removed: PatchLine[]; added: PatchLine[]; same: null } | null = null;
@@ -89,7 +89,7 @@ function hunkRows(file: ShownFile, hunk: Hunk, view: View): Row[] {
   return rows;
 }
 
-/** Every row there is. */
+/** Lists all rows of the diff. */
 export function rowsOf(files: readonly ShownFile[], view: View, isOpen: (file: ShownFile) => boolean, hasNote: (path: string) => boolean = () => false): readonly Row[] {
   return files.flatMap((file): Row[] => {
     const open = isOpen(file);
@@ -104,14 +104,14 @@ export function rowsOf(files: readonly ShownFile[], view: View, isOpen: (file: S
   });
 }
 
-/** A piece of a line: its colour as code, and whether it is what differs. */
+/** A highlighted part of a line; `isChanged` marks a difference. */
 export interface MarkedPiece extends Piece {
   readonly marked: boolean;
 }
 
 const COLOURS = new WeakMap<Hunk, { readonly before: Map<PatchLine, readonly Piece[]>; readonly after: Map<PatchLine, readonly Piece[]> }>();
 
-/** The colours of a hunk. Both sides are read as a whole each, since remarks and texts may go over several lines. */
+/** Highlights both sides of a hunk as a whole, because comments and strings may span lines. */
 function coloursOf(hunk: Hunk, path: string) {
   const known = COLOURS.get(hunk);
   if (known !== undefined) return known;
@@ -127,7 +127,7 @@ function coloursOf(hunk: Hunk, path: string) {
   return made;
 }
 
-/** From where to where a line differs from the one it stands for; nothing where they have little in common. */
+/** Finds the changed ranges of a line; none if the two lines have little in common. */
 export function differing(line: PatchLine, other: PatchLine | null): readonly (readonly [number, number])[] {
   if (other === null || line.text.length > LONG_LINE || other.text.length > LONG_LINE) return [];
   const [before, after] = line.kind === 'removed' ? [line, other] : [other, line];
@@ -144,7 +144,7 @@ export function differing(line: PatchLine, other: PatchLine | null): readonly (r
   return spans;
 }
 
-/** A line in pieces: coloured as code, cut where it differs. */
+/** Splits a line into highlighted parts, cut at its differences. */
 export function piecesOf(row: { readonly file: ShownFile; readonly hunk: Hunk }, line: PatchLine, other: PatchLine | null): readonly MarkedPiece[] {
   const sides = coloursOf(row.hunk, row.file.path);
   const pieces = (line.kind === 'removed' ? sides.before : sides.after).get(line) ?? [{ text: line.text, colour: null }];

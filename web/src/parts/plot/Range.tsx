@@ -3,18 +3,18 @@ import { logarithmic } from './scale';
 import css from './plot.module.css';
 
 interface Props {
-  /** Half of all took no longer, in milliseconds. */
+  /** Median in milliseconds. */
   readonly p50: number;
-  /** Ninety-five of a hundred took no longer. */
+  /** 95th percentile in milliseconds. */
   readonly p95: number;
 }
 
 const WIDTH = 114;
-/** What the axis reaches over: a millisecond to a hundred seconds. */
+/** Range of the axis: a millisecond to a hundred seconds. */
 export const AXIS: readonly [number, number] = [1, 100_000];
 const place = logarithmic(AXIS, [4, WIDTH - 4]);
 
-/** How long calls take, on an axis by powers of ten: the dot is the half, the bar's end ninety-five of a hundred. */
+/** Latency on a logarithmic axis: the dot is the median, the end of the bar the 95th percentile. */
 export function Range({ p50, p95 }: Props) {
   const [half, most] = [place(p50), place(p95)];
   return (

@@ -2,14 +2,14 @@ import css from './plot.module.css';
 
 interface Props {
   readonly values: readonly number[];
-  /** What it shows, for screen readers: "12 calls in the last part". */
+  /** Description for screen readers: "12 calls in the last interval". */
   readonly label: string;
 }
 
 const WIDTH = 78;
 const HEIGHT = 16;
 
-/** How something went, without an axis. */
+/** Line plot without axes. */
 export function Spark({ values, label }: Props) {
   const max = Math.max(1, ...values);
   const step = WIDTH / Math.max(1, values.length - 1);

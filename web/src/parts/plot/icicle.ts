@@ -1,4 +1,4 @@
-// A tree of budgets as rows of boxes: as wide as what was given, shaded as far as it was spent.
+// Icicle layout of a tree of budgets: width shows the budget, shading the spent part.
 
 export interface Budgeted {
   readonly id: string;
@@ -12,17 +12,17 @@ export interface Box<T extends Budgeted> {
   readonly level: number;
   readonly x: number;
   readonly width: number;
-  /** How much of the box is shaded, from 0 to 1. */
+  /** Shaded part of the box, from 0 to 1. */
   readonly spent: number;
 }
 
-/** How much a node takes of its parent: what it was given, else what it has spent. */
+/** Weight of a node: its budget, otherwise its spending. */
 function weight(node: Budgeted): number {
   const children = node.children.reduce((sum, child) => sum + weight(child), 0);
   return Math.max(node.capUsd ?? Math.max(node.spentUsd, children), 0);
 }
 
-/** Lays a tree out, parents before children. What would be narrower than `least` is left out with all below it. */
+/** Lays out a tree, parents first. Omits boxes narrower than `minWidth`, with their descendants. */
 export function icicle<T extends Budgeted>(root: T, width: number, levels: number, least = 3, gap = 2): readonly Box<T>[] {
   const boxes: Box<T>[] = [];
   const lay = (node: T, level: number, x: number, room: number) => {
@@ -30,10 +30,10 @@ export function icicle<T extends Budgeted>(root: T, width: number, levels: numbe
     const spent = given > 0 ? Math.min(1, node.spentUsd / given) : 0;
     boxes.push({ node, level, x, width: room, spent });
     if (level + 1 >= levels) return;
-    // The server gives each node children of its own shape.
+    // The server gives each node children of the same type.
     const children = node.children as readonly T[];
     const asked = children.reduce((sum, child) => sum + weight(child), 0);
-    // Children may have been promised more than there is: then they share what there is.
+    // Children may have larger budgets than their parent; they then share its width.
     const scale = room / Math.max(given, asked, 1e-9);
     let at = x;
     for (const child of children.toSorted((a, b) => weight(b) - weight(a))) {

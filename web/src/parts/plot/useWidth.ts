@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type RefObject } from 'react';
 
-/** How wide an element is, so that a plot is drawn in real pixels and its words are not stretched. */
+/** Measures an element, so that plots are drawn in real pixels without stretched text. */
 export function useWidth<T extends HTMLElement>(otherwise = 600): [RefObject<T | null>, number] {
   const ref = useRef<T>(null);
   const [width, setWidth] = useState(otherwise);
