@@ -30,7 +30,7 @@ export default defineConfig({
   server: { proxy: { '/api': proxied, '/mcp': proxied } },
   test: {
     environment: 'jsdom',
-    setupFiles: ['src/test.ts'],
+    setupFiles: ['src/testSetup.ts'],
     include: ['src/**/*.test.{ts,tsx}'],
   },
 });

@@ -1,9 +1,9 @@
 // The agent page: live stream, diff, prompt, calls, mail and result.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkAccessible, expect, scripted, staged, type Stage } from './harness';
+import { checkAccessibility, expect, scripted, defineScenes, type Stage } from './harness';
 
-const scene = staged({
+const scene = defineScenes({
   roles: {
     coder: `${scripted('coding', 'worktree: fresh', 'budget: {usd: 6, tokens: 1500000}')}`,
     lead: scripted('orchestrator', 'worktree: none'),
@@ -40,24 +40,24 @@ scenarios:
 `,
 });
 
-const short = (id: string) => id.slice(-5);
-const stateOf = async (stage: Stage, id: string) => (await stage.get<{ state: string }>(`/api/agents/${id}`)).state;
+const shortenId = (id: string) => id.slice(-5);
+const getState = async (stage: Stage, id: string) => (await stage.get<{ state: string }>(`/api/agents/${id}`)).state;
 
 /**
  * Drafts an agent that plays `fence`, and waits until everything before its `wait_file` step is
  * done.
  */
-async function fencing(stage: Stage): Promise<{ id: string; folder: string }> {
-  const id = await stage.draft('coder', 'fence');
+async function draftFencingCoder(stage: Stage): Promise<{ id: string; folder: string }> {
+  const id = await stage.draftAgent('coder', 'fence');
   await expect.poll(async () => (await stage.get<{ costUsd: number | null }>(`/api/agents/${id}`)).costUsd).toBe(1.84);
   const { worktree } = await stage.get<{ worktree: { path: string } }>(`/api/agents/${id}`);
   return { id, folder: worktree.path };
 }
 
-scene('an agent in a worktree is watched to its end', async ({ page, stage }) => {
-  const { id, folder } = await fencing(stage);
+scene('an agent in a worktree is followed to its end', async ({ page, stage }) => {
+  const { id, folder } = await draftFencingCoder(stage);
   await page.goto(`${stage.url}/agents/${id}`);
-  const log = page.getByRole('log', { name: `Stream of coder ${short(id)}` });
+  const log = page.getByRole('log', { name: `Stream of coder ${shortenId(id)}` });
   await log.getByText('The claim reads its').waitFor();
   expect(await log.locator('strong').first().textContent()).toBe('fence');
   await log.getByText('<b>Not bold</b>').waitFor();
@@ -70,7 +70,7 @@ scene('an agent in a worktree is watched to its end', async ({ page, stage }) =>
   await diff.locator('mark', { hasText: 'lease' }).waitFor();
   await diff.getByRole('button', { name: 'old name.txt → new name.txt' }).waitFor();
   await diff.getByRole('button', { name: 'open.txt' }).waitFor();
-  await page.getByText('Some of this is not committed yet.').waitFor();
+  await page.getByText('Some changes are not committed yet.').waitFor();
   await page.getByRole('radio', { name: 'Side by side' }).click();
   await diff.getByText('let fence = row.fence;').waitFor();
   await page.keyboard.press(']');
@@ -82,7 +82,7 @@ scene('an agent in a worktree is watched to its end', async ({ page, stage }) =>
   await timeline.getByText(/\$1\.84 after/).waitFor();
   await page.getByText('$1.84 of $6.00').waitFor();
   await page.getByText('412 k of 1.5 M').waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
 
   await writeFile(join(folder, 'go'), '');
   await log.getByText('Now I go on and end').waitFor();
@@ -95,9 +95,9 @@ scene('an agent in a worktree is watched to its end', async ({ page, stage }) =>
   expect(await page.getByRole('button', { name: /^Kill/ }).count()).toBe(0);
 });
 
-scene('what it was told, its calls and its mail stand in tabs, and the address keeps which', async ({ page, stage }) => {
-  const { id } = await fencing(stage);
-  await page.goto(`${stage.url}/agents/${short(id)}?tab=prompt`);
+scene('prompt, calls and mail are tabs, and the address keeps the choice', async ({ page, stage }) => {
+  const { id } = await draftFencingCoder(stage);
+  await page.goto(`${stage.url}/agents/${shortenId(id)}?tab=prompt`);
   const prompt = page.getByRole('region', { name: 'Prompt and context' });
   await prompt.getByText('Complete initial context').waitFor();
   await prompt.getByText('# Your Tools').waitFor();
@@ -108,14 +108,14 @@ scene('what it was told, its calls and its mail stand in tabs, and the address k
   expect(page.url()).toContain('tab=mail');
   await page.reload();
   await page.getByRole('link', { name: /I mend the claim/ }).waitFor();
-  await stage.tool('mcp__harness__kill_agent', { agentId: id });
+  await stage.callTool('mcp__harness__kill_agent', { agentId: id });
 });
 
-scene('a line is written to it, and comes as mail where its kind does not listen', async ({ page, stage }) => {
-  const id = await stage.draft('coder', 'hold');
+scene('a message is sent as mail to an agent whose kind does not listen', async ({ page, stage }) => {
+  const id = await stage.draftAgent('coder', 'hold');
   await page.goto(`${stage.url}/agents/${id}`);
   await page.getByText('I hold').waitFor();
-  const field = page.getByRole('textbox', { name: `Write to coder ${short(id)}` });
+  const field = page.getByRole('textbox', { name: `Write to coder ${shortenId(id)}` });
   await field.fill('Take the other lock\nplease');
   await field.press('Control+Enter');
   await expect.poll(() => field.inputValue()).toBe('');
@@ -123,39 +123,39 @@ scene('a line is written to it, and comes as mail where its kind does not listen
   await page.getByRole('link', { name: /Take the other lock.*you to coder/ }).waitFor();
   const { letters } = await stage.get<{ letters: { subject: string }[] }>(`/api/mail?agent=${id}`);
   expect(letters.map((letter) => letter.subject)).toEqual(['Take the other lock']);
-  await stage.tool('mcp__harness__kill_agent', { agentId: id });
+  await stage.callTool('mcp__harness__kill_agent', { agentId: id });
 });
 
-scene('a tree is killed from the page of its root', async ({ page, stage }) => {
-  const id = await stage.draft('lead', 'lead');
+scene("a tree is killed from its root's page", async ({ page, stage }) => {
+  const id = await stage.draftAgent('lead', 'lead');
   await page.goto(`${stage.url}/agents/${id}?side=children`);
   const child = page.getByRole('link', { name: /coder .*/ });
   await child.waitFor();
   await page.keyboard.press('x');
-  const dialog = page.getByRole('dialog', { name: `Kill lead ${short(id)} and its 1?` });
+  const dialog = page.getByRole('dialog', { name: `Kill lead ${shortenId(id)} and 1 agent below it?` });
   await dialog.getByRole('button', { name: 'Kill 2 agents' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await expect.poll(() => stateOf(stage, id)).toBe('killed');
+  await expect.poll(() => getState(stage, id)).toBe('killed');
   await page.getByText('Killed', { exact: true }).first().waitFor();
   await child.click();
   await page.getByRole('link', { name: 'lead' }).waitFor();
   await page.getByText('Killed', { exact: true }).first().waitFor();
 });
 
-scene('much output is folded, and following stops for who reads', async ({ page, stage }) => {
-  const id = await stage.draft('loud', 'x');
-  await stage.ended(id);
+scene('long output is folded, and scrolling up stops following', async ({ page, stage }) => {
+  const id = await stage.draftAgent('loud', 'x');
+  await stage.waitForEnd(id);
   await page.goto(`${stage.url}/agents/${id}`);
   const log = page.getByRole('log');
-  const more = log.getByRole('button', { name: /lines before; show all/ });
+  const more = log.getByRole('button', { name: /earlier lines$/ });
   await more.waitFor();
   await expect.poll(() => log.getByText('1000').count()).toBe(1);
   // The page first loads only the end of the stream.
-  const earlier = log.getByRole('button', { name: 'Earlier' });
+  const earlier = log.getByRole('button', { name: 'Load earlier' });
   await earlier.click();
-  await log.getByRole('button', { name: '780 lines before; show all' }).waitFor();
+  await log.getByRole('button', { name: 'Show 780 earlier lines' }).waitFor();
   await earlier.click();
-  await log.getByRole('button', { name: '980 lines before; show all' }).click();
+  await log.getByRole('button', { name: 'Show 980 earlier lines' }).click();
   expect(await earlier.count()).toBe(0);
   await log.getByText('1 2 3 4 5 6 7').waitFor();
   await page.getByRole('button', { name: /At the end|Follow/ }).waitFor();
@@ -165,25 +165,25 @@ scene('much output is folded, and following stops for who reads', async ({ page,
   await page.getByRole('button', { name: 'At the end', pressed: true }).waitFor();
 });
 
-scene('nobody has no page, and says so', { noise: [/404/] }, async ({ page, stage }) => {
+scene('an unknown agent is reported', { noise: [/404/] }, async ({ page, stage }) => {
   await page.goto(`${stage.url}/agents/sp_0000000000000000`);
   await page.getByText('This agent could not be read').waitFor();
   await page.getByText('AGENT_NOT_FOUND').waitFor();
 });
 
-scene('who may only look sees the stream and no button that acts', { as: 'viewer', colours: 'dark' }, async ({ page, stage }) => {
-  const { id } = await fencing(stage);
+scene('read-only visitors see the stream and no button that acts', { as: 'viewer', colours: 'dark' }, async ({ page, stage }) => {
+  const { id } = await draftFencingCoder(stage);
   await page.goto(`${stage.url}/agents/${id}`);
   await page.getByRole('log').getByText('The claim reads its').waitFor();
   await page.getByRole('button', { name: 'src/claims.rs', exact: true }).waitFor();
   for (const name of [/^Kill/, 'Mail', 'Resume', 'Send']) expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
   expect(await page.getByRole('textbox').count()).toBe(0);
-  await checkAccessible(page);
-  await stage.tool('mcp__harness__kill_agent', { agentId: id });
+  await checkAccessibility(page);
+  await stage.callTool('mcp__harness__kill_agent', { agentId: id });
 });
 
-scene('on a phone there is one pane at a time', { width: 390 }, async ({ page, stage }) => {
-  const { id } = await fencing(stage);
+scene('a phone shows one pane at a time', { width: 390 }, async ({ page, stage }) => {
+  const { id } = await draftFencingCoder(stage);
   await page.goto(`${stage.url}/agents/${id}`);
   await page.getByRole('log').getByText('The claim reads its').waitFor();
   expect(await page.getByRole('region', { name: /^Changes of/ }).count()).toBe(0);
@@ -191,6 +191,6 @@ scene('on a phone there is one pane at a time', { width: 390 }, async ({ page, s
   await page.getByRole('button', { name: 'src/claims.rs', exact: true }).waitFor();
   expect(await page.getByRole('log').count()).toBe(0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-  await checkAccessible(page);
-  await stage.tool('mcp__harness__kill_agent', { agentId: id });
+  await checkAccessibility(page);
+  await stage.callTool('mcp__harness__kill_agent', { agentId: id });
 });

@@ -1,9 +1,9 @@
 // The costs page: totals, plots, tables and the CSV export of usage that scripted agents report.
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { checkAccessible, expect, scripted, staged, type Scene } from './harness';
+import { checkAccessibility, expect, scripted, defineScenes, type Scene } from './harness';
 
-const scene = staged({
+const scene = defineScenes({
   roles: {
     lead: scripted('supervisor', 'worktree: none', 'budget: {usd: 40}'),
     coder: scripted('worker', 'worktree: none', 'budget: {usd: 6}'),
@@ -39,33 +39,33 @@ scenarios:
 `,
 });
 
-let lead: string | null = null;
+let leadId: string | null = null;
 
-async function played({ stage }: Scene): Promise<string> {
-  if (lead === null) {
-    lead = await stage.draft('lead', 'lead');
-    expect(await stage.ended(lead)).toBe('succeeded');
+async function playOnce({ stage }: Scene): Promise<string> {
+  if (leadId === null) {
+    leadId = await stage.draftAgent('lead', 'lead');
+    expect(await stage.waitForEnd(leadId)).toBe('succeeded');
   }
-  return lead;
+  return leadId;
 }
 
-async function look(at: Scene, query = ''): Promise<Page> {
-  await played(at);
+async function openCosts(at: Scene, query = ''): Promise<Page> {
+  await playOnce(at);
   await at.page.goto(`${at.stage.url}/costs${query}`);
   await at.page.getByRole('heading', { name: /^Total, and each/ }).waitFor();
   return at.page;
 }
 
-const figure = (page: Page, name: string) => page.locator('dt', { hasText: name }).locator('..');
+const findFigure = (page: Page, name: string) => page.locator('dt', { hasText: name }).locator('..');
 
-scene('the figures, the plot and its table say what was reported', async (at) => {
-  const page = await look(at);
-  await figure(page, 'Spent today').getByText('$4.00').waitFor();
-  await figure(page, 'Rate now').getByText('an hour').waitFor();
-  await figure(page, 'Tokens').getByText('10 k').waitFor();
-  await figure(page, 'Tokens').getByText(/^\d+% read from cache$/).waitFor();
-  await figure(page, 'Spent on failed work').getByText('$0.50').waitFor();
-  await figure(page, 'Spent on failed work').getByRole('link', { name: 'TAS-3' }).waitFor();
+scene('figures, plot and table show the reported usage', async (at) => {
+  const page = await openCosts(at);
+  await findFigure(page, 'Spent today').getByText('$4.00').waitFor();
+  await findFigure(page, 'Rate now').getByText('an hour').waitFor();
+  await findFigure(page, 'Tokens').getByText('10 k').waitFor();
+  await findFigure(page, 'Tokens').getByText(/^\d+% read from cache$/).waitFor();
+  await findFigure(page, 'Spent on failed work').getByText('$0.50').waitFor();
+  await findFigure(page, 'Spent on failed work').getByRole('link', { name: 'TAS-3' }).waitFor();
   await page.getByRole('img', { name: /^Running total and each hour by role/ }).waitFor();
   const ranking = page.getByRole('table', { name: 'Spent by role' });
   expect(await ranking.getByRole('row').allTextContents()).toEqual(['lead$2.0050%', 'coder$1.5038%', 'tester$0.5013%']);
@@ -75,11 +75,11 @@ scene('the figures, the plot and its table say what was reported', async (at) =>
   expect((await table.getByRole('row').last().getByRole('cell').allTextContents()).at(-1)).toBe('$4.00');
   await page.getByRole('button', { name: 'Show as table' }).click();
   await page.getByRole('region', { name: 'The series as a table' }).waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
 });
 
-scene('it is cut in four ways, in money and in tokens, and the address says so', async (at) => {
-  const page = await look(at);
+scene('usage is grouped in four ways, in money and in tokens, and the address keeps the choice', async (at) => {
+  const page = await openCosts(at);
   await page.getByRole('radio', { name: 'By model' }).click();
   await page.getByRole('table', { name: 'Spent by model' }).getByText('opus').waitFor();
   await page.getByRole('radio', { name: 'By task' }).click();
@@ -96,25 +96,25 @@ scene('it is cut in four ways, in money and in tokens, and the address says so',
   await page.reload();
   await page.getByRole('heading', { name: 'Total, and each day by lineage' }).waitFor();
 
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()]);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()]);
   const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
   expect(lines[0]).toBe('from,lineage,usd,tokens');
   expect(lines.slice(1).reduce((sum, line) => sum + Number(line.split(',')[2]), 0)).toBe(4);
 });
 
-scene('the budget of a lineage is drawn, and leads to its agents', async (at) => {
-  const page = await look(at);
-  await page.getByRole('heading', { name: "Distribution of the lead's $40.00" }).waitFor();
+scene('the budget of a lineage links to its agents', async (at) => {
+  const page = await openCosts(at);
+  await page.getByRole('heading', { name: "Budget of lead: $40.00" }).waitFor();
   const boxes = page.getByRole('region', { name: 'Budget of a lineage' }).getByRole('link');
   expect(await boxes.count()).toBe(3);
   await boxes.filter({ hasText: '$4.00 of $40.00' }).waitFor();
   await page.getByRole('link', { name: /^coder .*TAS-2, Done: \$1\.50 of \$6\.00$/ }).waitFor();
   await boxes.first().click();
-  await expect.poll(() => new URL(page.url()).pathname).toBe(`/agents/${await played(at)}`);
+  await expect.poll(() => new URL(page.url()).pathname).toBe(`/agents/${await playOnce(at)}`);
 });
 
-scene('tools are told with how they did', async (at) => {
-  const page = await look(at);
+scene('the use of tools is listed', async (at) => {
+  const page = await openCosts(at);
   const table = page.getByRole('table', { name: /^Use of tools/ });
   const row = (name: string) => table.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
   expect(await row('system__log_decision').getByRole('cell').first().textContent()).toBe('4');
@@ -126,24 +126,24 @@ scene('tools are told with how they did', async (at) => {
   await page.getByRole('table', { name: 'Calls' }).getByText('denied').waitFor();
 });
 
-scene('where nothing was spent there are still the axes', async (at) => {
-  const page = await look(at, '?span=range&from=2020-01-01&to=2020-01-02');
-  await page.getByText('No spending in these days').waitFor();
+scene('the axes are drawn without data', async (at) => {
+  const page = await openCosts(at, '?span=range&from=2020-01-01&to=2020-01-02');
+  await page.getByText('No spending in this range').waitFor();
   await page.getByRole('img', { name: /^Running total/ }).waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
   await page.getByLabel('From', { exact: true }).fill('2020-01-02');
   await expect.poll(() => new URL(page.url()).searchParams.get('from')).toBe('2020-01-02');
 });
 
 scene('it fits a phone', { width: 390 }, async (at) => {
-  const page = await look(at);
-  await figure(page, 'Spent today').getByText('$4.00').waitFor();
-  await checkAccessible(page);
+  const page = await openCosts(at);
+  await findFigure(page, 'Spent today').getByText('$4.00').waitFor();
+  await checkAccessibility(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
-scene('it can be read in the dark, at a middling width, by who may only look', { width: 900, colours: 'dark', as: 'viewer' }, async (at) => {
-  const page = await look(at);
+scene('the page is accessible in the dark, at medium width, for read-only visitors', { width: 900, colours: 'dark', as: 'viewer' }, async (at) => {
+  const page = await openCosts(at);
   await page.getByRole('table', { name: 'Spent by role' }).waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
 });

@@ -1,7 +1,7 @@
 // The crew page: the tree of agents, their activity, and the actions on them.
-import { checkAccessible, expect, scripted, staged, type Scene, type Stage } from './harness';
+import { checkAccessibility, expect, scripted, defineScenes, type Scene, type Stage } from './harness';
 
-const scene = staged({
+const scene = defineScenes({
   roles: {
     hand: scripted('worker', 'worktree: none', 'budget: {usd: 5}', 'description: Does what it is told'),
     lead: scripted('orchestrator', 'worktree: none'),
@@ -30,23 +30,23 @@ scenarios:
 `,
 });
 
-const tree = ({ page }: Pick<Scene, 'page'>) => page.getByRole('treegrid', { name: 'Crew' });
-const row = (at: Pick<Scene, 'page'>, text: RegExp | string) => tree(at).getByRole('row').filter({ hasText: text });
-const short = (id: string) => id.slice(-5);
-const stateOf = async (stage: Stage, id: string) => (await stage.get<{ state: string }>(`/api/agents/${id}`)).state;
+const findTree = ({ page }: Pick<Scene, 'page'>) => page.getByRole('treegrid', { name: 'Crew' });
+const findRow = (at: Pick<Scene, 'page'>, text: RegExp | string) => findTree(at).getByRole('row').filter({ hasText: text });
+const shortenId = (id: string) => id.slice(-5);
+const getState = async (stage: Stage, id: string) => (await stage.get<{ state: string }>(`/api/agents/${id}`)).state;
 
-async function endAll(stage: Stage): Promise<void> {
+async function killAll(stage: Stage): Promise<void> {
   const { rows } = await stage.get<{ rows: { id: string }[] }>('/api/crew?past=leave&limit=1000');
-  for (const one of rows) await stage.tool('mcp__harness__kill_agent', { agentId: one.id });
+  for (const one of rows) await stage.callTool('mcp__harness__kill_agent', { agentId: one.id });
 }
 
-scene('where nobody is, the page says how to begin', async ({ page }) => {
+scene('an empty crew shows how to start', async ({ page }) => {
   await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
   await page.getByText('adjutant demo', { exact: true }).waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
 });
 
-scene('an agent is started from the page, watched in the tree, and killed', async (at) => {
+scene('an agent is started on the page, followed in the tree, and killed', async (at) => {
   const { page, stage } = at;
   // Buttons that act appear only after the page knows the visitor's rights.
   await page.getByRole('button', { name: 'Start agent' }).first().waitFor();
@@ -57,11 +57,11 @@ scene('an agent is started from the page, watched in the tree, and killed', asyn
   await dialog.getByLabel('Instructions').fill('hold');
   await dialog.getByLabel('Time limit, minutes').fill('30');
   await dialog.getByLabel('Budget, dollars').fill('4');
-  await checkAccessible(page);
+  await checkAccessibility(page);
   await dialog.getByRole('button', { name: 'Start agent' }).click();
   await dialog.waitFor({ state: 'detached' });
 
-  const hand = row(at, /hand/);
+  const hand = findRow(at, /hand/);
   await expect.poll(() => hand.getAttribute('data-state')).toBe('running');
   await hand.getByText('Running', { exact: true }).waitFor({ state: 'attached' });
   await hand.getByText('Bash cargo test').waitFor();
@@ -70,7 +70,7 @@ scene('an agent is started from the page, watched in the tree, and killed', asyn
   const dock = page.getByRole('region', { name: 'Selected agent' });
   await dock.getByRole('log').getByText('I look at the locks').waitFor();
   await dock.getByText(/ of 30 m$/).waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
 
   await page.keyboard.press('a');
   const id = new URL(page.url()).searchParams.get('agent') ?? '';
@@ -78,17 +78,17 @@ scene('an agent is started from the page, watched in the tree, and killed', asyn
   await page.keyboard.press('Escape');
 
   await page.keyboard.press('x');
-  const asked = page.getByRole('dialog', { name: `Kill hand ${short(id)}?` });
-  await asked.getByText('$1.25 of $4.00 is spent; $2.75 goes back.').waitFor();
-  await asked.getByRole('button', { name: 'Kill' }).click();
+  const confirmation = page.getByRole('dialog', { name: `Kill hand ${shortenId(id)}?` });
+  await confirmation.getByText('$1.25 of $4.00 is spent; $2.75 is returned.').waitFor();
+  await confirmation.getByRole('button', { name: 'Kill' }).click();
   await expect.poll(() => hand.getAttribute('data-state')).toBe('killed');
   await hand.getByText('killed by the operator').waitFor();
-  expect(await stateOf(stage, id)).toBe('killed');
+  expect(await getState(stage, id)).toBe('killed');
   await dock.getByRole('button', { name: 'Resume' }).click();
-  await page.getByRole('dialog', { name: `Resume ${short(id)}` }).waitFor();
+  await page.getByRole('dialog', { name: `Resume ${shortenId(id)}` }).waitFor();
 });
 
-scene('what cannot be started says why, and what is wrong stands at its field', async ({ page }) => {
+scene('a failed start has a reason, and invalid input an error at its field', async ({ page }) => {
   await page.getByRole('button', { name: 'Start agent' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Start agent' });
   await dialog.getByLabel('Instructions').fill('hold');
@@ -102,19 +102,19 @@ scene('what cannot be started says why, and what is wrong stands at its field', 
   await dialog.getByText(/`no-such-program` is not there/).waitFor();
 });
 
-scene('a tree unfolds, is walked with keys, and a kill of it says how many end', async (at) => {
+scene('a tree unfolds, is navigated with keys, and its kill states the number of agents', async (at) => {
   const { page, stage } = at;
-  const lead = await stage.draft('lead', 'lead');
-  const top = row(at, new RegExp(short(lead)));
+  const lead = await stage.draftAgent('lead', 'lead');
+  const top = findRow(at, new RegExp(shortenId(lead)));
   await top.getByText('await_agent').waitFor();
   await expect.poll(() => top.getAttribute('aria-expanded')).toBe('true');
-  const below = tree(at).locator('[role=row][aria-level="2"]').filter({ hasText: 'hand' });
+  const below = findTree(at).locator('[role=row][aria-level="2"]').filter({ hasText: 'hand' });
   await expect.poll(() => below.getByText('Bash cargo test').count()).toBe(2);
   expect(await below.first().getAttribute('aria-posinset')).toBe('1');
   expect(await below.first().getAttribute('aria-setsize')).toBe('2');
 
   await top.click();
-  await tree(at).focus();
+  await findTree(at).focus();
   await page.keyboard.press('ArrowLeft');
   await expect.poll(() => below.count()).toBe(0);
   await page.keyboard.press('ArrowRight');
@@ -123,72 +123,72 @@ scene('a tree unfolds, is walked with keys, and a kill of it says how many end',
   await expect.poll(() => below.first().getAttribute('aria-selected')).toBe('true');
   await page.keyboard.press('k');
   await expect.poll(() => top.getAttribute('aria-selected')).toBe('true');
-  expect(await tree(at).getAttribute('aria-activedescendant')).toBe(`crew-${lead}`);
+  expect(await findTree(at).getAttribute('aria-activedescendant')).toBe(`crew-${lead}`);
 
   await page.keyboard.press('Shift+X');
-  const asked = page.getByRole('dialog', { name: `Kill lead ${short(lead)} and its 2?` });
-  await asked.getByText('It and the 2 live agents below it end, the deepest first.').waitFor();
-  await asked.getByRole('button', { name: 'Kill 3 agents' }).click();
-  await expect.poll(() => stateOf(stage, lead)).toBe('killed');
-  await expect.poll(() => tree(at).locator('[role=row][aria-level="2"][data-state=killed]').count()).toBe(2);
+  const confirmation = page.getByRole('dialog', { name: `Kill lead ${shortenId(lead)} and 2 agents below it?` });
+  await confirmation.getByText('The agent and the 2 live agents below it end, deepest first.').waitFor();
+  await confirmation.getByRole('button', { name: 'Kill 3 agents' }).click();
+  await expect.poll(() => getState(stage, lead)).toBe('killed');
+  await expect.poll(() => findTree(at).locator('[role=row][aria-level="2"][data-state=killed]').count()).toBe(2);
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/agents/${lead}`);
 });
 
-scene('who asks stands at the top with what settles it, and comes and goes live', async (at) => {
+scene('open questions appear at the top and disappear live', async (at) => {
   const { page, stage } = at;
-  const asker = await stage.draft('hand', 'ask');
+  const asker = await stage.draftAgent('hand', 'ask');
   const needs = page.getByRole('region', { name: 'Needs you' });
   await needs.getByText('Which lock may I take?', { exact: true }).waitFor();
-  await needs.getByText(new RegExp(`hand ${short(asker)}`)).waitFor();
-  await checkAccessible(page);
+  await needs.getByText(new RegExp(`hand ${shortenId(asker)}`)).waitFor();
+  await checkAccessibility(page);
   await needs.getByRole('link', { name: /^Answer/ }).click();
   await page.waitForURL('**/mail/mail_*');
   await page.goBack();
-  await stage.tool('mcp__harness__kill_agent', { agentId: asker });
+  await stage.callTool('mcp__harness__kill_agent', { agentId: asker });
   await needs.waitFor({ state: 'detached' });
 });
 
-scene('who may only look sees the crew and no button that acts', { as: 'viewer' }, async (at) => {
+scene('read-only visitors see the crew and no button that acts', { as: 'viewer' }, async (at) => {
   const { page, stage } = at;
-  const id = await stage.draft('hand', 'hold');
-  await row(at, new RegExp(short(id))).click();
+  const id = await stage.draftAgent('hand', 'hold');
+  await findRow(at, new RegExp(shortenId(id))).click();
   await page.getByRole('region', { name: 'Selected agent' }).getByRole('link', { name: /Open/ }).waitFor();
   for (const name of ['Kill', 'Mail', 'Start agent', 'Abandon']) expect(await page.getByRole('button', { name }).count()).toBe(0);
   await page.keyboard.press('x');
   expect(await page.getByRole('dialog').count()).toBe(0);
-  await endAll(stage);
+  await killAll(stage);
 });
 
 scene('on a phone a row has two lines and opens its agent', { width: 390, colours: 'dark' }, async (at) => {
   const { page, stage } = at;
-  const id = await stage.draft('hand', 'hold');
-  const mine = tree(at).locator(`#crew-${id}`);
-  await mine.getByText('Bash cargo test').waitFor();
-  const box = await mine.boundingBox();
+  const id = await stage.draftAgent('hand', 'hold');
+  const ownRow = findTree(at).locator(`#crew-${id}`);
+  await ownRow.getByText('Bash cargo test').waitFor();
+  const box = await ownRow.boundingBox();
   expect(box?.height).toBeGreaterThanOrEqual(54);
   expect(box?.width).toBeLessThanOrEqual(390);
-  await checkAccessible(page);
-  await mine.click();
+  await checkAccessibility(page);
+  await ownRow.click();
   await page.waitForURL(`**/agents/${id}`);
-  await endAll(stage);
+  await killAll(stage);
 });
 
-scene('in a narrow window the selected agent comes as a sheet', { width: 900 }, async (at) => {
+scene('in a narrow window the selected agent is a sheet', { width: 900 }, async (at) => {
   const { page, stage } = at;
-  const id = await stage.draft('hand', 'hold');
-  await tree(at).locator(`#crew-${id}`).click();
-  const sheet = page.getByRole('dialog', { name: `hand ${short(id)}` });
+  const id = await stage.draftAgent('hand', 'hold');
+  await findTree(at).locator(`#crew-${id}`).click();
+  const sheet = page.getByRole('dialog', { name: `hand ${shortenId(id)}` });
   await sheet.getByText('Bash').first().waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
   await page.keyboard.press('Escape');
   await sheet.waitFor({ state: 'detached' });
-  await endAll(stage);
+  await killAll(stage);
 });
 
-scene('the bar above counts as many running agents as the list', async ({ page, stage }) => {
-  await endAll(stage);
-  await stage.draft('lead', 'lead');
+scene('the bar counts as many running agents as the list', async ({ page, stage }) => {
+  await killAll(stage);
+  await stage.draftAgent('lead', 'lead');
   // The lead waits for its child and occupies no slot meanwhile.
   const counts = async () => {
     const { running, agents } = await stage.get<{ running: { used: number }; agents: { running: number } }>('/api/overview');
@@ -196,13 +196,13 @@ scene('the bar above counts as many running agents as the list', async ({ page, 
   };
   await expect.poll(counts).toEqual([2, 3]);
   await page.getByRole('radio', { name: /^Running\s*3$/ }).waitFor();
-  await page.getByText(/^3 running, 2 of \d+ places$/).waitFor();
-  await endAll(stage);
+  await page.getByText(/^3 running, 2 of \d+ slots$/).waitFor();
+  await killAll(stage);
 });
 
-scene('with two thousand agents only what is seen is drawn, and everything is found', async (at) => {
+scene('with two thousand agents only visible rows are rendered, and all are found', async (at) => {
   const { page, stage } = at;
-  const known = (await stage.get<{ agents: { all: number } }>('/api/overview')).agents.all;
+  const existingCount = (await stage.get<{ agents: { all: number } }>('/api/overview')).agents.all;
   const ids: string[] = [];
   for (let from = 0; from < 2000; from += 100) {
     const batch = Array.from({ length: 100 }, () => stage.post<{ agentId: string }>('/api/agents', { role: 'hand' }));
@@ -211,39 +211,39 @@ scene('with two thousand agents only what is seen is drawn, and everything is fo
   // Agents of one batch arrive in any order, so the last one is enlisted alone.
   const { agentId: last } = await stage.post<{ agentId: string }>('/api/agents', { role: 'hand' });
   await page.reload();
-  await page.getByRole('radio', { name: `All ${(known + 2001).toLocaleString('en-US')}` }).waitFor();
-  const drawn = () => tree(at).locator('[role=row][aria-level]').count();
+  await page.getByRole('radio', { name: `All ${(existingCount + 2001).toLocaleString('en-US')}` }).waitFor();
+  const drawn = () => findTree(at).locator('[role=row][aria-level]').count();
   await expect.poll(drawn).toBeGreaterThan(10);
   expect(await drawn()).toBeLessThan(80);
 
-  await tree(at).focus();
+  await findTree(at).focus();
   // Further pages load as their row scrolls into view.
   await expect.poll(async () => {
     await page.keyboard.press('End');
-    return tree(at).locator(`#crew-${last}`).count();
+    return findTree(at).locator(`#crew-${last}`).count();
   }).toBe(1);
   expect(await drawn()).toBeLessThan(80);
 
   // While the list is scrolled, new agents wait behind a button and no row moves.
-  const top = () => tree(at).evaluate((element) => element.scrollTop);
+  const top = () => findTree(at).evaluate((element) => element.scrollTop);
   const before = await top();
   const added = await stage.post<{ agentId: string }>('/api/agents', { role: 'lead' });
-  await page.getByRole('button', { name: '1 new' }).waitFor();
+  await page.getByRole('button', { name: 'Show 1 new' }).waitFor();
   expect(await top()).toBe(before);
-  await page.getByRole('button', { name: '1 new' }).click();
+  await page.getByRole('button', { name: 'Show 1 new' }).click();
   await expect.poll(async () => {
     await page.keyboard.press('End');
-    return tree(at).locator(`#crew-${added.agentId}`).count();
+    return findTree(at).locator(`#crew-${added.agentId}`).count();
   }).toBe(1);
 
   const sought = ids[777] ?? '';
   await page.keyboard.press('/');
   await page.keyboard.type(sought.slice(3));
   await expect.poll(drawn).toBe(1);
-  await tree(at).locator(`#crew-${sought}`).waitFor();
+  await findTree(at).locator(`#crew-${sought}`).waitFor();
   await page.getByRole('searchbox', { name: 'Filter agents' }).fill('nobody has this');
   await page.getByText('No agent has “nobody has this” in its role, id or task.').waitFor();
   await page.getByRole('button', { name: 'Clear the filter' }).click();
   await expect.poll(drawn).toBeGreaterThan(10);
-  await checkAccessible(page);
+  await checkAccessibility(page);
 });

@@ -1,19 +1,19 @@
 // Logging in: single-use links, read-only links, expired sessions, and the security headers.
-import { checkAccessible, expect, staged } from './harness';
+import { checkAccessibility, expect, defineScenes } from './harness';
 
-const scene = staged();
+const scene = defineScenes();
 /** Messages that the browser itself writes to the console for refused requests. */
-const REFUSED = [/401 \(Unauthorized\)/, /403 \(Forbidden\)/];
+const REFUSED_REQUESTS = [/401 \(Unauthorized\)/, /403 \(Forbidden\)/];
 
-scene('a link works once, and says so the second time', { as: 'nobody', noise: REFUSED }, async ({ page, stage, context }) => {
-  const link = await stage.link('operator');
+scene('a link works once, and is rejected the second time', { as: 'nobody', noise: REFUSED_REQUESTS }, async ({ page, stage, context }) => {
+  const link = await stage.createLink('operator');
   await page.goto(link);
   await page.getByRole('navigation').first().waitFor();
   expect(page.url()).not.toContain('login');
-  const kept = await page.evaluate(() => [sessionStorage.getItem('adjutant.token'), JSON.stringify({ ...localStorage }), document.cookie] as const);
-  expect(kept[0]).toMatch(/^adjtab_/);
-  expect(kept[1]).not.toContain('adjtab_');
-  expect(kept[2]).toBe('');
+  const stored = await page.evaluate(() => [sessionStorage.getItem('adjutant.token'), JSON.stringify({ ...localStorage }), document.cookie] as const);
+  expect(stored[0]).toMatch(/^adjtab_/);
+  expect(stored[1]).not.toContain('adjtab_');
+  expect(stored[2]).toBe('');
   // The tab survives a reload; a second tab cannot use the same link.
   await page.reload();
   await page.getByRole('navigation').first().waitFor();
@@ -21,21 +21,21 @@ scene('a link works once, and says so the second time', { as: 'nobody', noise: R
   await other.goto(link);
   await other.getByRole('heading', { name: 'This link has been used' }).waitFor();
   await other.getByRole('button', { name: 'adjutant open', exact: true }).waitFor();
-  await checkAccessible(other);
+  await checkAccessibility(other);
   // Pasting a new link changes only the part after `#`, which loads no page.
-  await other.goto(await stage.link('operator'));
+  await other.goto(await stage.createLink('operator'));
   await other.getByRole('navigation').first().waitFor();
 });
 
-scene('a tab without a link is told how to get in, at any address and width', { as: 'nobody', width: 390 }, async ({ page, stage }) => {
+scene('a tab without a link shows how to log in, at any address and width', { as: 'nobody', width: 390 }, async ({ page, stage }) => {
   await page.goto(`${stage.url}/agents/sp_0000000000000001`);
   await page.getByRole('heading', { name: 'This page opens with a link' }).waitFor();
   expect(page.url()).toBe(`${stage.url}/agents/sp_0000000000000001`);
-  await checkAccessible(page);
+  await checkAccessibility(page);
 });
 
-scene('a link to look works twice, says so, and nobody acts by it', { as: 'nobody', noise: REFUSED }, async ({ page, stage, context }) => {
-  const link = await stage.link('viewer');
+scene('a read-only link works twice and cannot act', { as: 'nobody', noise: REFUSED_REQUESTS }, async ({ page, stage, context }) => {
+  const link = await stage.createLink('viewer');
   for (const tab of [page, await context.newPage()]) {
     await tab.goto(link);
     await tab.getByText('Read-only link.').waitFor();
@@ -55,8 +55,8 @@ scene('a link to look works twice, says so, and nobody acts by it', { as: 'nobod
   expect(statuses).toEqual([200, 403, 403, 403]);
 });
 
-scene('a link that is taken back puts its tabs out at once, where they are', { as: 'nobody', noise: REFUSED }, async ({ page, stage }) => {
-  const link = await stage.link('viewer');
+scene('revoking a link ends its sessions at once, and keeps the address', { as: 'nobody', noise: REFUSED_REQUESTS }, async ({ page, stage }) => {
+  const link = await stage.createLink('viewer');
   const { links } = await stage.get<{ links: readonly { id: string }[] }>('/api/links');
   await page.goto(link);
   await page.getByText('Read-only link.').waitFor();
@@ -66,12 +66,12 @@ scene('a link that is taken back puts its tabs out at once, where they are', { a
   await page.getByRole('heading', { name: 'Your session has expired' }).waitFor();
   expect(page.url()).toBe(`${stage.url}/tasks?view=list`);
   // A new link returns the visitor to the page that was open.
-  await page.goto(await stage.link('operator'));
+  await page.goto(await stage.createLink('operator'));
   await page.getByRole('navigation').first().waitFor();
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/tasks?view=list');
 });
 
-scene('who logs out is out, and the token is void', { noise: REFUSED }, async ({ page, stage }) => {
+scene('logging out revokes the token', { noise: REFUSED_REQUESTS }, async ({ page, stage }) => {
   const token = await page.evaluate(() => sessionStorage.getItem('adjutant.token'));
   await page.keyboard.press('Control+k');
   await page.getByPlaceholder('Search or run a command').fill('log out');
@@ -81,14 +81,14 @@ scene('who logs out is out, and the token is void', { noise: REFUSED }, async ({
   await expect.poll(status).toBe(401);
 });
 
-scene('a tab stays in when the server is killed and comes back', { noise: [/ERR_CONNECTION_REFUSED/, /ERR_INCOMPLETE_CHUNKED/, /ERR_CONNECTION_RESET/] }, async ({ page, stage }) => {
+scene('a session survives a restart of the server', { noise: [/ERR_CONNECTION_REFUSED/, /ERR_INCOMPLETE_CHUNKED/, /ERR_CONNECTION_RESET/] }, async ({ page, stage }) => {
   await stage.kill();
   await stage.start();
   await page.reload();
   await page.getByRole('navigation').first().waitFor();
 });
 
-scene('the page is sent with its guards, and the browser keeps to them', { noise: [/Trusted/, /Content Security Policy/] }, async ({ page, stage }) => {
+scene('the page has its security headers, and the browser enforces them', { noise: [/Trusted/, /Content Security Policy/] }, async ({ page, stage }) => {
   const answer = await fetch(`${stage.url}/crew`, { headers: { Accept: 'text/html', 'Accept-Encoding': 'gzip' } });
   const guards = Object.fromEntries(answer.headers);
   expect(guards['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'");

@@ -1,7 +1,7 @@
 // Browser notifications. Headless Chromium shows none, so the scene records them.
-import { expect, scripted, staged } from './harness';
+import { expect, scripted, defineScenes } from './harness';
 
-const scene = staged({
+const scene = defineScenes({
   roles: { hand: scripted('worker', 'worktree: none') },
   scenarios: `
 scenarios:
@@ -16,54 +16,54 @@ scenarios:
 `,
 });
 
-interface Shown {
+interface RecordedNotification {
   readonly title: string;
   readonly body: string;
 }
 
 /** Replaces `Notification` with a recorder, and puts the page in the background. */
-function background(): void {
-  const shown: Shown[] = [];
-  class Noted {
+function mockNotifications(): void {
+  const recorded: RecordedNotification[] = [];
+  class RecordingNotification {
     static permission = 'default';
     static requestPermission(): Promise<string> {
-      Noted.permission = 'granted';
+      RecordingNotification.permission = 'granted';
       return Promise.resolve('granted');
     }
     onclick: (() => void) | null = null;
     constructor(title: string, options: { body: string }) {
-      shown.push({ title, body: options.body });
+      recorded.push({ title, body: options.body });
     }
     close(): void {}
   }
-  Object.assign(window, { Notification: Noted, shown });
+  Object.assign(window, { Notification: RecordingNotification, recorded });
   Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' });
 }
 
-scene('mail to the human and failures are told, and only when that is wanted', { before: background }, async ({ page, stage }) => {
-  const shown = () => page.evaluate(() => Reflect.get(window, 'shown') as Shown[]);
-  const seen = async () => {
-    const last = await stage.lastEvent();
+scene('mail to the operator and failures are notified only if that is turned on', { initScript: mockNotifications }, async ({ page, stage }) => {
+  const getNotifications = () => page.evaluate(() => Reflect.get(window, 'recorded') as RecordedNotification[]);
+  const waitForLastEvent = async () => {
+    const last = await stage.getLastEvent();
     await page.getByText(`event ${last.toLocaleString('en-US')}`, { exact: true }).waitFor();
   };
-  await stage.ended(await stage.draft('hand', 'fail'));
-  await seen();
-  expect(await shown()).toEqual([]);
+  await stage.waitForEnd(await stage.draftAgent('hand', 'fail'));
+  await waitForLastEvent();
+  expect(await getNotifications()).toEqual([]);
 
   await page.getByRole('button', { name: 'Notifications off' }).click();
   await page.getByRole('button', { name: 'Notifications on' }).waitFor();
-  await stage.ended(await stage.draft('hand', 'ask'));
-  await stage.ended(await stage.draft('hand', 'fail'));
-  await stage.ended(await stage.draft('hand', 'work'));
-  await seen();
-  expect((await shown()).filter((one) => one.title === 'Mail for you')).toEqual([{ title: 'Mail for you', body: 'Which one?' }]);
-  const failures = (await shown()).filter((one) => one.title === 'hand failed');
+  await stage.waitForEnd(await stage.draftAgent('hand', 'ask'));
+  await stage.waitForEnd(await stage.draftAgent('hand', 'fail'));
+  await stage.waitForEnd(await stage.draftAgent('hand', 'work'));
+  await waitForLastEvent();
+  expect((await getNotifications()).filter((one) => one.title === 'Mail for you')).toEqual([{ title: 'Mail for you', body: 'Which one?' }]);
+  const failures = (await getNotifications()).filter((one) => one.title === 'hand failed');
   expect(failures).toHaveLength(1);
   expect(failures[0]?.body).toContain('it cannot be done');
 
   await page.getByRole('button', { name: 'Notifications on' }).click();
-  const before = (await shown()).length;
-  await stage.ended(await stage.draft('hand', 'fail'));
-  await seen();
-  expect((await shown()).length).toBe(before);
+  const before = (await getNotifications()).length;
+  await stage.waitForEnd(await stage.draftAgent('hand', 'fail'));
+  await waitForLastEvent();
+  expect((await getNotifications()).length).toBe(before);
 });

@@ -2,9 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { checkAccessible, enter, expect, scripted, staged, type Scene } from './harness';
+import { checkAccessibility, logIn, expect, scripted, defineScenes, type Scene } from './harness';
 
-const scene = staged({
+const scene = defineScenes({
   roles: { hand: scripted('worker', 'worktree: none') },
   scenarios: `
 scenarios:
@@ -18,45 +18,45 @@ scenarios:
 `,
 });
 
-let agent: string | null = null;
+let agentId: string | null = null;
 
 /** Plays the scripted agent once for the whole file, and returns its id. */
-async function played({ stage }: Scene): Promise<string> {
-  if (agent === null) {
-    agent = await stage.draft('hand', 'busy');
-    expect(await stage.ended(agent)).toBe('succeeded');
+async function playOnce({ stage }: Scene): Promise<string> {
+  if (agentId === null) {
+    agentId = await stage.draftAgent('hand', 'busy');
+    expect(await stage.waitForEnd(agentId)).toBe('succeeded');
   }
-  return agent;
+  return agentId;
 }
 
-const rows = (page: Page) => page.getByRole('table', { name: 'Calls' }).getByRole('row').filter({ has: page.getByRole('cell') });
-const box = (page: Page) => page.getByRole('combobox', { name: 'Search the record' });
+const findRows = (page: Page) => page.getByRole('table', { name: 'Calls' }).getByRole('row').filter({ has: page.getByRole('cell') });
+const findQueryInput = (page: Page) => page.getByRole('combobox', { name: 'Search the record' });
 
 /** Opens the page with a query. */
-async function look({ page, stage }: Scene, q: string, more = ''): Promise<void> {
+async function openRecord({ page, stage }: Scene, q: string, more = ''): Promise<void> {
   await page.goto(`${stage.url}/record?q=${encodeURIComponent(q)}${more}`);
-  await rows(page).first().waitFor();
+  await findRows(page).first().waitFor();
 }
 
-scene('calls are listed the newest first, and one is opened whole', async (at) => {
-  const id = await played(at);
+scene('calls are listed newest first, and one is opened', async (at) => {
+  const id = await playOnce(at);
   const { page } = at;
-  await look(at, 'since:1h agent:hand');
-  await expect.poll(() => rows(page).count()).toBe(9);
-  const said = (await rows(page).allTextContents()).map((text) => /(done|failed|denied)/.exec(text)?.[1]);
-  expect(said).toEqual(['done', 'failed', 'denied', ...Array<string>(6).fill('done')]);
+  await openRecord(at, 'since:1h agent:hand');
+  await expect.poll(() => findRows(page).count()).toBe(9);
+  const outcomes = (await findRows(page).allTextContents()).map((text) => /(done|failed|denied)/.exec(text)?.[1]);
+  expect(outcomes).toEqual(['done', 'failed', 'denied', ...Array<string>(6).fill('done')]);
   for (const [name, figure] of [['Calls', '9'], ['Failed', '1'], ['Denied', '1']] as const) {
     await expect.poll(() => page.locator('dt', { hasText: name }).locator('+ dd').textContent()).toBe(figure);
   }
 
-  await rows(page).filter({ hasText: 'denied' }).getByRole('button').click();
+  await findRows(page).filter({ hasText: 'denied' }).getByRole('button').click();
   const panel = page.getByRole('complementary', { name: /^Call/ });
   await panel.getByRole('heading', { name: 'create' }).waitFor();
   await panel.getByText('PERMISSION_DENIED').first().waitFor();
   await panel.getByText('"Not for me"').waitFor();
-  await panel.getByText('fits', { exact: true }).waitFor();
+  await panel.getByText('valid', { exact: true }).waitFor();
   expect(await panel.getByRole('link', { name: 'hand' }).getAttribute('href')).toBe(`/agents/${id}`);
-  await checkAccessible(page);
+  await checkAccessibility(page);
 
   // The button opens a form with the tool and input of the call.
   await panel.getByRole('button', { name: 'Run again' }).click();
@@ -72,39 +72,39 @@ scene('calls are listed the newest first, and one is opened whole', async (at) =
   await panel.waitFor({ state: 'detached' });
 });
 
-scene('what is looked for is typed, suggested, and stands in the address', async (at) => {
-  await played(at);
+scene('a query is typed with suggestions, and the address keeps it', async (at) => {
+  await playOnce(at);
   const { page } = at;
-  await look(at, 'since:1h');
-  await box(page).click();
+  await openRecord(at, 'since:1h');
+  await findQueryInput(page).click();
   await page.getByRole('option', { name: /^outcome:/ }).click();
   await page.getByRole('option', { name: 'outcome:denied' }).waitFor();
   await page.keyboard.type('den');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  await expect.poll(() => rows(page).count()).toBe(1);
+  await expect.poll(() => findRows(page).count()).toBe(1);
   expect(new URL(page.url()).searchParams.get('q')).toBe('since:1h outcome:denied');
   await page.reload();
-  await expect.poll(() => rows(page).count()).toBe(1);
+  await expect.poll(() => findRows(page).count()).toBe(1);
 
   await page.getByRole('button', { name: 'Remove outcome:denied' }).click();
-  await box(page).fill('tool:log_decision "choice 3" ');
-  await expect.poll(() => rows(page).count()).toBe(1);
-  await rows(page).filter({ hasText: 'choice 3' }).waitFor();
-  await box(page).fill('nothing like it');
-  await box(page).press('Enter');
+  await findQueryInput(page).fill('tool:log_decision "choice 3" ');
+  await expect.poll(() => findRows(page).count()).toBe(1);
+  await findRows(page).filter({ hasText: 'choice 3' }).waitFor();
+  await findQueryInput(page).fill('nothing like it');
+  await findQueryInput(page).press('Enter');
   await page.getByRole('heading', { name: /^No call matches/ }).waitFor();
   await page.getByRole('button', { name: 'Show all calls' }).click();
-  await expect.poll(() => rows(page).count()).toBeGreaterThan(9);
+  await expect.poll(() => findRows(page).count()).toBeGreaterThan(9);
 
-  await box(page).fill('since:soon ');
+  await findQueryInput(page).fill('since:soon ');
   await page.getByRole('alert').filter({ hasText: 'since:soon is not a time' }).waitFor();
 });
 
-scene('a stretch of time is chosen with keys and with the pointer', async (at) => {
-  await played(at);
+scene('a time range is selected with keys and with the pointer', async (at) => {
+  await playOnce(at);
   const { page } = at;
-  await look(at, 'since:1h');
+  await openRecord(at, 'since:1h');
   const plot = page.getByRole('slider', { name: /^Calls over time/ });
   await plot.focus();
   await page.keyboard.press('End');
@@ -112,8 +112,8 @@ scene('a stretch of time is chosen with keys and with the pointer', async (at) =
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: /^Remove until:/ }).waitFor();
   const query = () => new URL(page.url()).searchParams.get('q') ?? '';
-  const chosen = /since:(\S+) until:(\S+)/.exec(query());
-  const length = Date.parse(chosen?.[2] ?? '') - Date.parse(chosen?.[1] ?? '');
+  const range = /since:(\S+) until:(\S+)/.exec(query());
+  const length = Date.parse(range?.[2] ?? '') - Date.parse(range?.[1] ?? '');
   expect(length).toBe(31 * 30_000);
   await page.keyboard.press('Escape');
   await expect.poll(query).toBe('');
@@ -128,26 +128,26 @@ scene('a stretch of time is chosen with keys and with the pointer', async (at) =
   await page.getByRole('heading', { name: /^No call matches/ }).waitFor();
 });
 
-scene('what is new waits behind a button', async (at) => {
-  await played(at);
+scene('new calls wait behind a button', async (at) => {
+  await playOnce(at);
   const { page, stage } = at;
-  await stage.tool('mcp__task__create', { title: 'First of them' });
-  await look(at, 'since:1h tool:mcp__task__create');
-  const before = await rows(page).count();
-  await stage.tool('mcp__task__create', { title: 'Came later' });
-  const button = page.getByRole('button', { name: '1 new call' });
+  await stage.callTool('mcp__task__create', { title: 'First of them' });
+  await openRecord(at, 'since:1h tool:mcp__task__create');
+  const before = await findRows(page).count();
+  await stage.callTool('mcp__task__create', { title: 'Came later' });
+  const button = page.getByRole('button', { name: 'Show 1 new call' });
   await button.waitFor();
-  expect(await rows(page).count()).toBe(before);
+  expect(await findRows(page).count()).toBe(before);
   await button.click();
-  await rows(page).filter({ hasText: 'Came later' }).waitFor();
+  await findRows(page).filter({ hasText: 'Came later' }).waitFor();
   await button.waitFor({ state: 'detached' });
 });
 
-scene('what is found is carried away, and its chain can be followed', async (at) => {
-  await played(at);
+scene('matching calls are exported, and their chain can be verified', async (at) => {
+  await playOnce(at);
   const { page, stage } = at;
-  await look(at, '');
-  await page.getByRole('button', { name: /^Chain whole, [\d,]+ records/ }).waitFor();
+  await openRecord(at, '');
+  await page.getByRole('button', { name: /^Chain intact, [\d,]+ records/ }).waitFor();
   await page.getByRole('button', { name: 'Export' }).click();
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: /JSON Lines/ }).click()]);
   const file = await download.path();
@@ -159,53 +159,53 @@ scene('what is found is carried away, and its chain can be followed', async (at)
   expect(verdict.ok).toBe(true);
 });
 
-scene('who may only look sees no button that acts', { as: 'viewer' }, async (at) => {
-  await played(at);
+scene('read-only visitors see no button that acts', { as: 'viewer' }, async (at) => {
+  await playOnce(at);
   const { page } = at;
-  await look(at, 'outcome:denied');
-  await rows(page).getByRole('button').first().click();
+  await openRecord(at, 'outcome:denied');
+  await findRows(page).getByRole('button').first().click();
   const panel = page.getByRole('complementary', { name: /^Call/ });
   await panel.getByText('"Not for me"').waitFor();
   expect(await panel.getByRole('button', { name: 'Run again' }).count()).toBe(0);
-  await checkAccessible(page);
+  await checkAccessibility(page);
 });
 
 scene('it fits a phone', { width: 390 }, async (at) => {
-  await played(at);
+  await playOnce(at);
   const { page } = at;
-  await look(at, 'since:1h tool:mcp__*');
-  await checkAccessible(page);
+  await openRecord(at, 'since:1h tool:mcp__*');
+  await checkAccessibility(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  await rows(page).filter({ hasText: 'failed' }).getByRole('button').tap();
+  await findRows(page).filter({ hasText: 'failed' }).getByRole('button').tap();
   await page.getByRole('dialog').getByText('RESOURCE_NOT_FOUND').first().waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
 });
 
-scene('it can be read in the dark, at a middling width', { width: 900, colours: 'dark' }, async (at) => {
-  await played(at);
-  await look(at, 'since:1h');
-  await checkAccessible(at.page);
+scene('the page is accessible in the dark, at medium width', { width: 900, colours: 'dark' }, async (at) => {
+  await playOnce(at);
+  await openRecord(at, 'since:1h');
+  await checkAccessibility(at.page);
 });
 
 // Must stay the last scene: it corrupts the record.
-scene('a changed record is found out', { as: 'nobody' }, async (at) => {
-  await played(at);
+scene('a changed record is detected', { as: 'nobody' }, async (at) => {
+  await playOnce(at);
   const { page, stage } = at;
   await stage.stop();
   const file = join(stage.state, 'state.db');
   const bytes = await readFile(file);
   const text = '"title":"choice 3"';
   expect(bytes.indexOf(text)).toBeGreaterThan(0);
-  for (let place = bytes.indexOf(text); place >= 0; place = bytes.indexOf(text, place + 1)) bytes.write('"title":"choice 4"', place);
+  for (let offset = bytes.indexOf(text); offset >= 0; offset = bytes.indexOf(text, offset + 1)) bytes.write('"title":"choice 4"', offset);
   await writeFile(file, bytes);
   await stage.start();
 
-  await enter(page, stage, 'operator');
-  await look(at, '');
+  await logIn(page, stage, 'operator');
+  await openRecord(at, '');
   const mark = page.getByRole('button', { name: /^Chain broken at/ });
   await mark.click();
   const panel = page.getByRole('complementary', { name: /^Call/ });
-  await panel.getByText('does not fit', { exact: true }).waitFor();
+  await panel.getByText('invalid', { exact: true }).waitFor();
   await panel.getByRole('alert').filter({ hasText: 'This row was changed' }).waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
 });

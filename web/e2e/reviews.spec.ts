@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { checkAccessible, expect, scripted, staged, type Stage } from './harness';
+import { checkAccessibility, expect, scripted, defineScenes, type Stage } from './harness';
 
-const scene = staged({
+const scene = defineScenes({
   roles: {
     hand: scripted('worker', 'worktree: fresh'),
     coder: scripted('coding', 'worktree: fresh'),
@@ -80,23 +80,23 @@ scenarios:
 `,
 });
 
-let epic: string | null = null;
+let epicId: string | null = null;
 
 /** Creates a task, lets an agent finish it, and returns its number once it waits for approval. */
-async function handed(stage: Stage, title: string, prompt: string): Promise<string> {
-  epic ??= (await stage.tool<{ id: string }>('mcp__epic__create', { title: 'The epic' })).id;
+async function finishTask(stage: Stage, title: string, prompt: string): Promise<string> {
+  epicId ??= (await stage.callTool<{ id: string }>('mcp__epic__create', { title: 'The epic' })).id;
   const slug = title.toLowerCase().replaceAll(' ', '-');
-  const made = await stage.tool<{ number: string }>('mcp__task__create', { title, slug, epicId: epic });
+  const task = await stage.callTool<{ number: string }>('mcp__task__create', { title, slug, epicId });
   await stage.cli('run', '--role', 'hand', '--task', slug, prompt);
-  await expect.poll(async () => (await stage.tool<{ state: string }>('mcp__task__get', { taskId: slug })).state).toBe('REVIEW');
-  return made.number;
+  await expect.poll(async () => (await stage.callTool<{ state: string }>('mcp__task__get', { taskId: slug })).state).toBe('REVIEW');
+  return task.number;
 }
 
-const state = async (stage: Stage, task: string) => (await stage.tool<{ state: string }>('mcp__task__get', { taskId: task })).state;
-const train = (page: Page) => page.getByRole('region', { name: 'Merge queue' });
+const getTaskState = async (stage: Stage, task: string) => (await stage.callTool<{ state: string }>('mcp__task__get', { taskId: task })).state;
+const findMergeQueue = (page: Page) => page.getByRole('region', { name: 'Merge queue' });
 
-scene('work is looked at, approved and merged', async ({ page, stage }) => {
-  const number = await handed(stage, 'Change a line', 'change');
+scene('work is inspected, approved and merged', async ({ page, stage }) => {
+  const number = await finishTask(stage, 'Change a line', 'change');
   await page.goto(`${stage.url}/reviews`);
   await page.getByRole('button', { name: /Change a line/ }).click();
   await page.getByRole('heading', { name: 'Change a line' }).waitFor();
@@ -104,7 +104,7 @@ scene('work is looked at, approved and merged', async ({ page, stage }) => {
   // The diff is shown side by side.
   await page.getByText('line twenty').first().waitFor();
   await page.getByText('0 of 2 files seen').waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
   await page.keyboard.press(']');
   await page.keyboard.press('v');
   await page.getByText('1 of 2 files seen').waitFor();
@@ -115,135 +115,135 @@ scene('work is looked at, approved and merged', async ({ page, stage }) => {
   await page.getByText('2 of 2 files seen').waitFor();
   await page.keyboard.press('Shift+A');
   const dialog = page.getByRole('dialog', { name: `Approve ${number} and queue it?` });
-  await dialog.getByText(/2 files, 3 new lines and 1 line gone are merged into/).waitFor();
-  await checkAccessible(page);
+  await dialog.getByText(/2 files, 3 added lines and 1 removed line will be merged into/).waitFor();
+  await checkAccessibility(page);
   await dialog.getByRole('button', { name: 'Approve and queue' }).click();
-  await train(page).getByText(new RegExp(`${number} Change a line`)).waitFor();
-  await train(page).getByText(/^merged [0-9a-f]{7}, /).waitFor();
-  expect(await state(stage, number)).toBe('COMPLETED');
+  await findMergeQueue(page).getByText(new RegExp(`${number} Change a line`)).waitFor();
+  await findMergeQueue(page).getByText(/^merged [0-9a-f]{7}, /).waitFor();
+  expect(await getTaskState(stage, number)).toBe('COMPLETED');
   const { merges } = await stage.get<{ merges: { mergedCommit: string; target: string }[] }>('/api/merge-queue?all=true');
   expect(await stage.git('rev-parse', merges[0]?.target ?? '')).toBe(merges[0]?.mergedCommit);
 });
 
-scene('work is sent back with what is to be changed', async ({ page, stage }) => {
-  const number = await handed(stage, 'Send me back', 'add back.txt one');
+scene('work is sent back with feedback', async ({ page, stage }) => {
+  const number = await finishTask(stage, 'Send me back', 'add back.txt one');
   await page.goto(`${stage.url}/reviews/${number}`);
   await page.getByRole('heading', { name: 'Send me back' }).waitFor();
   await page.keyboard.press('r');
   await page.getByText('Describe the changes, then send the work back.').waitFor();
-  await page.getByLabel('Why, or what to change').fill('Write two, not one.');
+  await page.getByLabel('Feedback').fill('Write two, not one.');
   await page.getByRole('button', { name: 'Send back' }).click();
-  await expect.poll(() => state(stage, number)).toBe('PENDING');
+  await expect.poll(() => getTaskState(stage, number)).toBe('PENDING');
   await page.getByRole('button', { name: /Send me back/ }).waitFor({ state: 'detached' });
-  const { context } = await stage.tool<{ context: string }>('mcp__harness__get_task_context', { taskSlug: 'send-me-back' });
+  const { context } = await stage.callTool<{ context: string }>('mcp__harness__get_task_context', { taskSlug: 'send-me-back' });
   expect(context).toContain('Write two, not one.');
 });
 
-scene('work without an epic is looked at, sent back, done again and approved', async ({ page, stage }) => {
+scene('work without an epic is sent back, revised and approved', async ({ page, stage }) => {
   await stage.cli('run', '--role', 'hand', 'change');
-  const { tasks } = await stage.tool<{ tasks: { number: string }[] }>('mcp__task__list', { newestFirst: true, limit: 1 });
+  const { tasks } = await stage.callTool<{ tasks: { number: string }[] }>('mcp__task__list', { newestFirst: true, limit: 1 });
   const number = tasks[0]?.number ?? 'none';
   await page.goto(`${stage.url}/reviews/${number}`);
   await page.getByText('line twenty').first().waitFor();
-  await page.getByLabel('Why, or what to change').fill('Add a file, please.');
+  await page.getByLabel('Feedback').fill('Add a file, please.');
   await page.getByRole('button', { name: 'Send back' }).click();
-  await expect.poll(() => state(stage, number)).toBe('PENDING');
+  await expect.poll(() => getTaskState(stage, number)).toBe('PENDING');
   await stage.cli('run', '--role', 'hand', '--task', number, 'add asked.txt for');
-  await expect.poll(() => state(stage, number)).toBe('REVIEW');
+  await expect.poll(() => getTaskState(stage, number)).toBe('REVIEW');
   await page.goto(`${stage.url}/reviews/${number}`);
   await page.getByText('asked.txt').first().waitFor();
   await page.getByRole('button', { name: 'Approve and queue' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
-  await expect.poll(() => state(stage, number)).toBe('COMPLETED');
+  await expect.poll(() => getTaskState(stage, number)).toBe('COMPLETED');
   expect(await stage.git('show', 'main:asked.txt')).toBe('for');
   expect(await stage.git('show', 'main:lines.txt')).toMatch(/^line twenty$/m);
 });
 
-scene('a check is watched while it runs, and what fails it is told with its commit', async ({ page, stage }) => {
-  const slow = await handed(stage, 'Take your time', 'add slow.txt slow');
+scene('a running check shows its output, and a failed one its commit', async ({ page, stage }) => {
+  const slow = await finishTask(stage, 'Take your time', 'add slow.txt slow');
   await page.goto(`${stage.url}/reviews/${slow}`);
   await page.getByRole('button', { name: 'Approve and queue' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
   await expect.poll(() => existsSync(join(stage.home, 'checking'))).toBe(true);
-  await train(page).getByText('Trial merge').waitFor({ state: 'attached' });
-  await train(page).getByText(/looking at/).waitFor();
-  await train(page).getByText(/Take your time/).click();
-  await page.getByLabel('Output of the check').getByText(/looking at/).waitFor();
-  await stage.write('.adjutant/checked', '');
+  await findMergeQueue(page).getByText('Trial merge').waitFor({ state: 'attached' });
+  await findMergeQueue(page).getByText(/looking at/).waitFor();
+  await findMergeQueue(page).getByText(/Take your time/).click();
+  await page.getByLabel('Check output').getByText(/looking at/).waitFor();
+  await stage.writeFile('.adjutant/checked', '');
   await page.getByText(/^Merged at/).waitFor();
 
-  const bad = await handed(stage, 'Fail the check', 'add bad.txt bad');
-  await page.goto(`${stage.url}/reviews/${bad}`);
+  const failing = await finishTask(stage, 'Fail the check', 'add bad.txt bad');
+  await page.goto(`${stage.url}/reviews/${failing}`);
   await page.getByRole('button', { name: 'Approve and queue' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
-  await train(page).getByText(/^sent back .*the check `sh check.sh` ended with 3/).waitFor();
-  await train(page).getByText(/Fail the check/).click();
+  await findMergeQueue(page).getByText(/^sent back .*the check `sh check.sh` ended with 3/).waitFor();
+  await findMergeQueue(page).getByText(/Fail the check/).click();
   await page.getByText('bad.txt is bad').waitFor();
   const { over } = await stage.get<{ over: { commit: string }[] }>('/api/merge-queue?over=1');
   await page.getByText(over[0]?.commit.slice(0, 7) ?? 'none').waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
 });
 
-scene('what is held waits for a person, and is tried again', async ({ page, stage }) => {
-  await stage.tool('mcp__task__create', { title: 'Held for a moment', slug: 'held' });
+scene('a held merge is retried', async ({ page, stage }) => {
+  await stage.callTool('mcp__task__create', { title: 'Held for a moment', slug: 'held' });
   await stage.cli('run', '--role', 'hand', '--task', 'held', 'hand_in');
   // Uncommitted changes in the checkout touch the same lines.
   const lines = await stage.git('show', 'main:lines.txt');
-  await stage.write('lines.txt', 'mine\n');
+  await stage.writeFile('lines.txt', 'mine\n');
   await page.goto(`${stage.url}/reviews/held`);
   await page.getByText('merges cleanly').waitFor();
   await page.keyboard.press('Shift+A');
   await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
-  await train(page).getByText(/^held: /).waitFor();
-  await train(page).getByText(/Held for a moment/).click();
+  await findMergeQueue(page).getByText(/^held: /).waitFor();
+  await findMergeQueue(page).getByText(/Held for a moment/).click();
   await page.getByText(/where uncommitted changes are in the way/).first().waitFor();
-  await checkAccessible(page);
-  await stage.write('lines.txt', `${lines}\n`);
+  await checkAccessibility(page);
+  await stage.writeFile('lines.txt', `${lines}\n`);
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText(/^Merged at/).waitFor();
   expect(await stage.git('show', 'main:lines.txt')).toMatch(/^line one$/m);
 });
 
-scene('an agent that has had its reviews is told, and the limit is lifted', async ({ page, stage }) => {
-  const coder = await stage.draft('coder', 'limit');
+scene('an agent at its review limit is shown, and one more review allowed', async ({ page, stage }) => {
+  const coder = await stage.draftAgent('coder', 'limit');
   const limited = async () => (await stage.get<{ limited: { coderId: string }[] }>('/api/reviews')).limited.length;
   await expect.poll(limited, { timeout: 60_000 }).toBe(1);
   await page.goto(`${stage.url}/reviews`);
   await page.getByRole('button', { name: /3 of 3 reviews used: allow more or end/ }).click();
-  await page.getByText('3 of 3 rounds used, 3 failed; after 5 failed ones it is abandoned').waitFor();
+  await page.getByText('3 of 3 rounds used, 3 failed; abandoned after 5 failures').waitFor();
   // A note that names a file stands under it; the other notes follow at the end.
   await page.getByText('In feature.txt the last line is lost.').first().waitFor();
   await page.getByText("3 reviewers' notes").waitFor();
   expect(await page.getByText('REVIEW_FEEDBACK.md').count(), 'feedback is no part of the work').toBe(0);
-  await checkAccessible(page);
+  await checkAccessibility(page);
   // Ending an agent requires a confirmation that states the consequences in numbers.
   await page.getByRole('button', { name: 'Abandon' }).click();
   await page.getByRole('dialog').getByText(/after 3 reviews/).waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Allow one more review' }).click();
-  await page.getByText('It may ask for 1 more').waitFor();
-  await stage.write('.adjutant/lifted', '');
-  expect(await stage.ended(coder)).toBe('succeeded');
+  await page.getByText('1 more review allowed').waitFor();
+  await stage.writeFile('.adjutant/lifted', '');
+  expect(await stage.waitForEnd(coder)).toBe('succeeded');
 });
 
-scene('who may only look sees the same, and decides nothing', { as: 'viewer', colours: 'dark' }, async ({ page, stage }) => {
-  const number = await handed(stage, 'Only looked at', 'add looked.txt one');
+scene('read-only visitors see the same but decide nothing', { as: 'viewer', colours: 'dark' }, async ({ page, stage }) => {
+  const number = await finishTask(stage, 'Only looked at', 'add looked.txt one');
   await page.goto(`${stage.url}/reviews/${number}`);
   await page.getByText('merges cleanly').waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
   for (const name of ['Approve and queue', 'Send back']) expect(await page.getByRole('button', { name }).count(), name).toBe(0);
   await page.keyboard.press('Shift+A');
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
 
-scene('on a phone one pane is there at a time', { width: 390 }, async ({ page, stage }) => {
-  await handed(stage, 'Fit a phone', 'add phone.txt one');
+scene('a phone shows one pane at a time', { width: 390 }, async ({ page, stage }) => {
+  await finishTask(stage, 'Fit a phone', 'add phone.txt one');
   await page.goto(`${stage.url}/reviews`);
   await page.getByRole('button', { name: /Fit a phone/ }).click();
   await page.getByText('merges cleanly').waitFor();
-  expect(await train(page).isVisible()).toBe(false);
+  expect(await findMergeQueue(page).isVisible()).toBe(false);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  await checkAccessible(page);
+  await checkAccessibility(page);
   await page.getByRole('button', { name: 'Back to the list' }).click();
-  await train(page).waitFor();
+  await findMergeQueue(page).waitFor();
 });

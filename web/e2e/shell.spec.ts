@@ -1,7 +1,7 @@
 // The frame around every page: palette, tools, keys, theme and unknown addresses.
-import { checkAccessible, expect, scripted, staged } from './harness';
+import { checkAccessibility, expect, scripted, defineScenes } from './harness';
 
-const scene = staged({
+const scene = defineScenes({
   roles: { hand: scripted('worker', 'worktree: none') },
   scenarios: `
 scenarios:
@@ -10,12 +10,12 @@ scenarios:
 `,
 });
 
-scene('any tool is found in the palette, filled in, refused where it is wrong, and run', { noise: [/422/] }, async ({ page, stage }) => {
+scene('a tool is found in the palette, rejected with invalid input, and run', { noise: [/422/] }, async ({ page, stage }) => {
   await page.keyboard.press('Control+k');
   const box = page.getByRole('combobox', { name: 'Search or run a command' });
   await box.fill('task_create');
   await page.getByRole('option', { name: /task_create/ }).first().waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
   await page.keyboard.press('Enter');
   const form = page.getByRole('dialog', { name: 'task_create' });
   await form.getByRole('button', { name: 'Run' }).click();
@@ -23,15 +23,15 @@ scene('any tool is found in the palette, filled in, refused where it is wrong, a
   await form.getByLabel('title', { exact: true }).fill('Mend the gate');
   await form.getByRole('button', { name: 'Run' }).click();
   await form.getByLabel('Output').getByText('Mend the gate').waitFor();
-  await checkAccessible(page);
+  await checkAccessibility(page);
   await form.getByRole('button', { name: 'Close' }).last().click();
   await expect.poll(() => form.count()).toBe(0);
   const { tasks } = await stage.get<{ tasks: { title: string }[] }>('/api/tasks?q=Mend');
   expect(tasks.map((task) => task.title)).toEqual(['Mend the gate']);
 });
 
-scene('an agent is found by its role, opened, and its kill asks first', async ({ page, stage }) => {
-  const id = await stage.draft('hand', 'hold');
+scene('an agent is found by its role, and its kill is confirmed', async ({ page, stage }) => {
+  const id = await stage.draftAgent('hand', 'hold');
   await expect.poll(async () => (await stage.get(`/api/agents/${id}`))['state']).toBe('running');
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox').fill('kill hand');
@@ -42,7 +42,7 @@ scene('an agent is found by its role, opened, and its kill asks first', async ({
   await expect.poll(async () => (await stage.get(`/api/agents/${id}`))['state']).toBe('killed');
 });
 
-scene('keys go everywhere, tell of themselves, and can be turned off', async ({ page }) => {
+scene('keys open every page, are listed, and can be turned off', async ({ page }) => {
   const pages = { t: '/tasks', m: '/mail', r: '/reviews', l: '/record', u: '/costs', s: '/settings', c: '/crew' };
   for (const [key, path] of Object.entries(pages)) {
     await page.keyboard.press('g');
@@ -60,7 +60,7 @@ scene('keys go everywhere, tell of themselves, and can be turned off', async ({ 
   expect(await keys.count()).toBe(0);
 });
 
-scene('light and dark: as the system has it, until somebody says otherwise', { colours: 'dark' }, async ({ page }) => {
+scene('the theme follows the system until it is set', { colours: 'dark' }, async ({ page }) => {
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await ground();
   await page.keyboard.press('t');
@@ -72,8 +72,8 @@ scene('light and dark: as the system has it, until somebody says otherwise', { c
   await expect.poll(ground).toBe(dark);
 });
 
-scene('an address that leads nowhere says so', async ({ page, stage }) => {
+scene('an unknown address is reported', async ({ page, stage }) => {
   await page.goto(`${stage.url}/nowhere`);
-  await page.getByText('There is no such page').waitFor();
-  await checkAccessible(page);
+  await page.getByText('Page not found').waitFor();
+  await checkAccessibility(page);
 });

@@ -8,16 +8,16 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 /** Root of the repository. */
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const REPOSITORY_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 /** Folder of the cargo build. */
-export const TARGET = process.env['CARGO_TARGET_DIR'] ?? join(ROOT, 'target');
-const BINARY = process.env['ADJUTANT_BIN'] ?? join(TARGET, 'debug/adjutant');
+export const TARGET_FOLDER = process.env['CARGO_TARGET_DIR'] ?? join(REPOSITORY_FOLDER, 'target');
+const BINARY_PATH = process.env['ADJUTANT_BIN'] ?? join(TARGET_FOLDER, 'debug/adjutant');
 
 /** Contents of the project before the server starts. */
-export interface Plan {
+export interface StagePlan {
   /** `crew.yaml`, one scenario per name. The first word of a prompt selects the scenario. */
   readonly scenarios?: string;
   /**
@@ -37,7 +37,7 @@ export interface Plan {
  * Returns the front matter of a role whose agents play `crew.yaml`: `scriptedRole('coding',
  * 'worktree: fresh')`.
  */
-export function scripted(category: string, ...more: readonly string[]): string {
+export function scriptedRole(category: string, ...more: readonly string[]): string {
   return [`category: ${category}`, 'agent: script', 'script: crew.yaml', ...more].join('\n');
 }
 
@@ -53,8 +53,8 @@ export class Stage {
   ) {}
 
   /** Creates the project and starts the server. */
-  static async open(plan: Plan = {}): Promise<Stage> {
-    if (!existsSync(BINARY)) throw new Error(`${BINARY} is not there: run \`cargo build -p adjutant\`, or set ADJUTANT_BIN`);
+  static async open(plan: StagePlan = {}): Promise<Stage> {
+    if (!existsSync(BINARY_PATH)) throw new Error(`${BINARY_PATH} does not exist: run \`cargo build -p adjutant\`, or set ADJUTANT_BIN`);
     const folder = await mkdtemp(join(tmpdir(), 'adjutant-page-'));
     for (const name of ['project', 'user', 'state', 'tmp']) await mkdir(join(folder, name));
     const stage = new Stage(folder, {
@@ -66,7 +66,7 @@ export class Stage {
       ...plan.variables,
     });
     try {
-      await stage.#furnish(plan);
+      await stage.#createProject(plan);
       await stage.start();
       stage.#token = (await stage.cli('token')).trim();
     } catch (error) {
@@ -76,12 +76,12 @@ export class Stage {
     return stage;
   }
 
-  async #furnish(plan: Plan): Promise<void> {
+  async #createProject(plan: StagePlan): Promise<void> {
     // Passed explicitly, so that `init` cannot pick up a home or repository in a parent folder.
     await this.cli('init', '--home', this.project);
-    for (const [name, front] of Object.entries(plan.roles ?? {})) await this.role(name, front);
-    if (plan.scenarios !== undefined) await this.write('crew.yaml', plan.scenarios);
-    for (const [path, text] of Object.entries(plan.files ?? {})) await this.write(path, text);
+    for (const [name, frontMatter] of Object.entries(plan.roles ?? {})) await this.writeRole(name, frontMatter);
+    if (plan.scenarios !== undefined) await this.writeFile('crew.yaml', plan.scenarios);
+    for (const [path, text] of Object.entries(plan.files ?? {})) await this.writeFile(path, text);
     const config = join(this.home, 'config.yaml');
     let text = await readFile(config, 'utf8');
     for (const [from, to] of Object.entries(plan.config ?? {})) {
@@ -89,7 +89,7 @@ export class Stage {
       text = text.replace(from, to);
     }
     await writeFile(config, text);
-    await this.write('.gitignore', '.adjutant\n');
+    await this.writeFile('.gitignore', '.adjutant\n');
     await this.git('init', '-q', '-b', 'main');
     await this.git('config', 'user.name', 'Crew');
     await this.git('config', 'user.email', 'crew@localhost');
@@ -134,7 +134,7 @@ export class Stage {
 
   /** Starts the server on its previous port. */
   async start(): Promise<void> {
-    const child = spawn(BINARY, ['up', '--json'], {
+    const child = spawn(BINARY_PATH, ['up', '--json'], {
       cwd: this.project,
       env: this.#environment,
       stdio: ['ignore', 'pipe', process.env['E2E_LOG'] === undefined ? 'ignore' : 'inherit'],
@@ -151,15 +151,15 @@ export class Stage {
 
   /** Stops the server with SIGTERM, and waits for its end. */
   async stop(): Promise<void> {
-    await this.#end('SIGTERM');
+    await this.#endServer('SIGTERM');
   }
 
   /** Kills the server with SIGKILL. Agents keep running. */
   async kill(): Promise<void> {
-    await this.#end('SIGKILL');
+    await this.#endServer('SIGKILL');
   }
 
-  async #end(signal: NodeJS.Signals): Promise<void> {
+  async #endServer(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
     this.#child = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
@@ -169,43 +169,43 @@ export class Stage {
   }
 
   /** Runs an `adjutant` command in the project, and returns its output. */
-  async cli(...typed: readonly string[]): Promise<string> {
-    const { stdout } = await run(BINARY, typed, { cwd: this.project, env: this.#environment, maxBuffer: 1 << 26 });
+  async cli(...args: readonly string[]): Promise<string> {
+    const { stdout } = await execFileAsync(BINARY_PATH, args, { cwd: this.project, env: this.#environment, maxBuffer: 1 << 26 });
     return stdout;
   }
 
   /** Runs an `adjutant` command with `--json`, and parses its output. */
-  async json<T = Record<string, unknown>>(...typed: readonly string[]): Promise<T> {
-    return JSON.parse(await this.cli(...typed, '--json')) as T;
+  async json<T = Record<string, unknown>>(...args: readonly string[]): Promise<T> {
+    return JSON.parse(await this.cli(...args, '--json')) as T;
   }
 
   /** Runs git in the project. */
-  async git(...typed: readonly string[]): Promise<string> {
-    const { stdout } = await run('git', typed, { cwd: this.project, env: this.#environment });
+  async git(...args: readonly string[]): Promise<string> {
+    const { stdout } = await execFileAsync('git', args, { cwd: this.project, env: this.#environment });
     return stdout.trim();
   }
 
   /** Writes a file of the project. The step `wait_file` lets an agent wait for such a file. */
-  async write(path: string, text: string): Promise<void> {
+  async writeFile(path: string, text: string): Promise<void> {
     const file = join(this.project, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   }
 
   /** Writes a role. A running server needs `reload` to see it. */
-  async role(name: string, front: string, says = `You are the ${name}.`): Promise<void> {
-    await writeFile(join(this.home, 'roles', `${name}.md`), `---\nname: ${name}\n${front}\n---\n${says}\n`);
+  async writeRole(name: string, front: string, prompt = `You are the ${name}.`): Promise<void> {
+    await writeFile(join(this.home, 'roles', `${name}.md`), `---\nname: ${name}\n${front}\n---\n${prompt}\n`);
   }
 
   /** Drafts an agent, and returns its id. The first word of the prompt selects the scenario. */
-  async draft(role: string, prompt: string, ...more: readonly string[]): Promise<string> {
+  async draftAgent(role: string, prompt: string, ...more: readonly string[]): Promise<string> {
     const { agentId } = await this.json<{ agentId: string }>('draft', '--role', role, prompt, ...more);
     return agentId;
   }
 
   /** Waits until an agent has ended, and returns its state. */
-  async ended(agent: string): Promise<string> {
-    const { stdout } = await run(BINARY, ['await', agent, '--json'], { cwd: this.project, env: this.#environment }).catch(
+  async waitForEnd(agent: string): Promise<string> {
+    const { stdout } = await execFileAsync(BINARY_PATH, ['await', agent, '--json'], { cwd: this.project, env: this.#environment }).catch(
       // `await` exits with an error code if the agent failed; its output is still valid.
       (error: { stdout: string }) => error,
     );
@@ -215,23 +215,23 @@ export class Stage {
   /**
    * Calls a tool over HTTP as the operator: `stage.tool('mcp__task__create', { title: 'Fix it' })`.
    */
-  async tool<T = Record<string, unknown>>(toolName: string, input: unknown = {}): Promise<T> {
-    const answer = await this.#ask<{ success: boolean; data: T; error?: unknown }>('POST', '/mcp/execute', { toolName, input });
+  async callTool<T = Record<string, unknown>>(toolName: string, input: unknown = {}): Promise<T> {
+    const answer = await this.#sendRequest<{ success: boolean; data: T; error?: unknown }>('POST', '/mcp/execute', { toolName, input });
     if (!answer.success) throw new Error(`${toolName}: ${JSON.stringify(answer.error)}`);
     return answer.data;
   }
 
   /** Sends a GET request to `/api` as the operator. */
   async get<T = Record<string, unknown>>(path: string): Promise<T> {
-    return this.#ask<T>('GET', path);
+    return this.#sendRequest<T>('GET', path);
   }
 
   /** Sends a POST request to `/api` as the operator. */
   async post<T = Record<string, unknown>>(path: string, body: unknown = {}): Promise<T> {
-    return this.#ask<T>('POST', path, body);
+    return this.#sendRequest<T>('POST', path, body);
   }
 
-  async #ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+  async #sendRequest<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json', Connection: 'close' },
@@ -243,12 +243,12 @@ export class Stage {
   }
 
   /** Number of the newest event. */
-  async lastEvent(): Promise<number> {
+  async getLastEvent(): Promise<number> {
     return (await this.get<{ last: number }>('/api/events?after=now')).last;
   }
 
   /** Creates a login link, for the operator or read-only. */
-  async link(rights: 'operator' | 'viewer' = 'operator'): Promise<string> {
+  async createLink(rights: 'operator' | 'viewer' = 'operator'): Promise<string> {
     const { url } = await this.json<{ url: string }>('open', ...(rights === 'viewer' ? ['--read-only'] : ['--print']));
     return url;
   }
@@ -256,12 +256,12 @@ export class Stage {
   /** Stops the server, kills all agents, and removes the folder. */
   async close(): Promise<void> {
     await this.stop();
-    this.#endAgents();
+    this.#killAgents();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
   /** Kills every process whose environment names this project's home. */
-  #endAgents(): void {
+  #killAgents(): void {
     const mark = `ADJUTANT_HOME=${this.home}`;
     for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
       try {

@@ -1,7 +1,7 @@
 import { lazy, useSyncExternalStore } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { session } from './api/session';
-import { Empty } from './parts/Empty';
+import { EmptyState } from './parts/EmptyState';
 import { Login } from './shell/Login';
 import { Page } from './shell/Page';
 import { Shell } from './shell/Shell';
@@ -17,8 +17,8 @@ const Costs = lazy(() => import('./pages/costs/CostsPage'));
 const Settings = lazy(() => import('./pages/settings/SettingsPage'));
 
 export function App() {
-  const { token, absence } = useSyncExternalStore(session.subscribe, session.standing);
-  if (token === null) return <Login absence={absence} />;
+  const { token, signedOutReason } = useSyncExternalStore(session.subscribe, session.getState);
+  if (token === null) return <Login reason={signedOutReason} />;
   return (
     <Shell>
       <Switch>
@@ -35,7 +35,7 @@ export function App() {
         <Route path="/settings/:part?" component={Settings} />
         <Route>
           <Page name="Page not found">
-            <Empty title="There is no such page">There is no page at this address. Choose one in the rail at the left.</Empty>
+            <EmptyState title="Page not found">No page has this address. Choose one in the rail at the left.</EmptyState>
           </Page>
         </Route>
       </Switch>

@@ -7,7 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/client';
 import { session } from './api/session';
 import { App } from './app';
-import { setTheme, theme } from './shell/theme';
+import { setTheme, getTheme } from './shell/theme';
 
 // Events keep queries current, so data becomes stale only while nothing follows them.
 const client = new QueryClient({
@@ -15,12 +15,12 @@ const client = new QueryClient({
     queries: {
       staleTime: 30_000,
       refetchOnWindowFocus: false,
-      retry: (failures, error) => error instanceof ApiError && error.away && failures < 3,
+      retry: (failures, error) => error instanceof ApiError && error.isUnreachable && failures < 3,
     },
   },
 });
 
-setTheme(theme());
+setTheme(getTheme());
 await session.start();
 // Data that one token could read must not be visible to the next.
 session.subscribe(() => client.clear());

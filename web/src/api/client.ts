@@ -23,15 +23,15 @@ export class ApiError extends Error {
   }
 
   /** True if no response arrived at all. */
-  get away(): boolean {
+  get isUnreachable(): boolean {
     return this.status === 0;
   }
 }
 
-type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+type QueryParams = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Appends query parameters to a path; omits those without a value. */
-export function withQuery(path: string, query: Query = {}): string {
+export function withQuery(path: string, query: QueryParams = {}): string {
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (value !== undefined && value !== null && value !== '') params.set(key, String(value));
@@ -41,18 +41,18 @@ export function withQuery(path: string, query: Query = {}): string {
 }
 
 /** Sends a request with the tab's token; also used for streams. */
-export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+export async function sendRequest(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
-  const token = session.token();
+  const token = session.getToken();
   if (token !== null) headers.set('Authorization', `Bearer ${token}`);
   let response: Response;
   try {
     response = await fetch(path, { ...init, headers, credentials: 'omit', redirect: 'error' });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError('AWAY', 'The server does not answer.', 0, ['Run `adjutant up` if it is not running.']);
+    throw new ApiError('SERVER_UNREACHABLE', 'The server does not answer.', 0, ['Run `adjutant up` if it is not running.']);
   }
-  if (response.status === 401 && token !== null) session.end(token);
+  if (response.status === 401 && token !== null) session.endSession(token);
   return response;
 }
 
@@ -60,24 +60,24 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refusal(status: number, body: unknown): ApiError {
-  const outer = isRecord(body) ? body : {};
-  const error = isRecord(outer['error']) ? outer['error'] : outer;
-  const text = (value: unknown, otherwise: string) => (typeof value === 'string' ? value : otherwise);
+function parseError(status: number, body: unknown): ApiError {
+  const envelope = isRecord(body) ? body : {};
+  const error = isRecord(envelope['error']) ? envelope['error'] : envelope;
+  const readText = (value: unknown, fallback: string) => (typeof value === 'string' ? value : fallback);
   const suggestions = Array.isArray(error['suggestions'])
     ? error['suggestions'].filter((one): one is string => typeof one === 'string')
     : [];
   const details = isRecord(error['details']) ? error['details'] : {};
   return new ApiError(
-    text(error['code'], 'INTERNAL_ERROR'),
-    text(error['message'], `The server answered ${status} without a reason.`),
+    readText(error['code'], 'INTERNAL_ERROR'),
+    readText(error['message'], `The server answered ${status} without a reason.`),
     status,
     suggestions,
     details,
   );
 }
 
-async function json(response: Response): Promise<unknown> {
+async function readJson(response: Response): Promise<unknown> {
   const text = await response.text();
   let body: unknown = null;
   try {
@@ -85,7 +85,7 @@ async function json(response: Response): Promise<unknown> {
   } catch {
     body = null;
   }
-  if (!response.ok) throw refusal(response.status, body);
+  if (!response.ok) throw parseError(response.status, body);
   return body;
 }
 
@@ -93,19 +93,19 @@ async function json(response: Response): Promise<unknown> {
  * Sends a GET request. The caller names the response type, which is generated from the server's
  * OpenAPI document.
  */
-export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-  const response = await request(withQuery(path, query), signal === undefined ? {} : { signal });
-  return (await json(response)) as T;
+export async function get<T>(path: string, query: QueryParams = {}, signal?: AbortSignal): Promise<T> {
+  const response = await sendRequest(withQuery(path, query), signal === undefined ? {} : { signal });
+  return (await readJson(response)) as T;
 }
 
 /** Sends a POST request to a route of the operator. */
 export async function post<T>(path: string, body: unknown = {}): Promise<T> {
-  const response = await request(path, {
+  const response = await sendRequest(path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
-  return (await json(response)) as T;
+  return (await readJson(response)) as T;
 }
 
 /**
@@ -115,11 +115,11 @@ export async function post<T>(path: string, body: unknown = {}): Promise<T> {
 export function callTool<Name extends keyof ToolAnswers>(toolName: Name, input?: unknown, agentId?: string): Promise<ToolAnswers[Name]>;
 export function callTool(toolName: string, input?: unknown, agentId?: string): Promise<unknown>;
 export async function callTool(toolName: string, input: unknown = {}, agentId?: string): Promise<unknown> {
-  const response = await request('/mcp/execute', {
+  const response = await sendRequest('/mcp/execute', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() },
     body: JSON.stringify({ toolName, input, agentId }),
   });
-  const answer = await json(response);
+  const answer = await readJson(response);
   return isRecord(answer) ? answer['data'] : answer;
 }

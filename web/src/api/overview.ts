@@ -4,7 +4,7 @@ import { get } from './client';
 import type { Overview } from './types';
 
 /** Start of the visitor's day. The server cannot know the visitor's time zone. */
-function midnight(): string {
+function getStartOfToday(): string {
   const day = new Date();
   day.setHours(0, 0, 0, 0);
   return day.toISOString();
@@ -13,7 +13,7 @@ function midnight(): string {
 export function useOverview(): UseQueryResult<Overview> {
   return useQuery({
     queryKey: ['overview'],
-    queryFn: ({ signal }) => get<Overview>('/api/overview', { day: midnight() }, signal),
+    queryFn: ({ signal }) => get<Overview>('/api/overview', { day: getStartOfToday() }, signal),
   });
 }
 

@@ -2,9 +2,9 @@
 // token stays in this tab. A cookie would also be sent to other ports of the machine, where agents
 // run servers.
 
-const KEY = 'adjutant.token';
+const TOKEN_STORAGE_KEY = 'adjutant.token';
 /** Key of the address that was open when the session expired. */
-const BACK = 'adjutant.back';
+const RETURN_PATH_STORAGE_KEY = 'adjutant.back';
 
 /**
  * Reason for the missing token. `noLink`: the visitor came without a link. `linkUsed`,
@@ -12,94 +12,95 @@ const BACK = 'adjutant.back';
  * not checked and can be retried. `sessionExpired`: the token is void. `loggedOut`: the visitor
  * logged out.
  */
-export type Absence = 'none' | 'used' | 'late' | 'unknown' | 'busy' | 'away' | 'ended' | 'left';
+export type SignedOutReason =
+  | 'noLink' | 'linkUsed' | 'linkExpired' | 'linkUnknown' | 'rateLimited' | 'unreachable' | 'sessionExpired' | 'loggedOut';
 
-export interface Standing {
+export interface SessionState {
   readonly token: string | null;
-  readonly absence: Absence;
+  readonly signedOutReason: SignedOutReason;
 }
 
 type Listener = () => void;
 
 /** Returns the string at a path inside a response body. */
-function text(body: unknown, ...path: readonly string[]): string | null {
+function readText(body: unknown, ...path: readonly string[]): string | null {
   let value = body;
   for (const name of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
   return typeof value === 'string' ? value : null;
 }
 
 /** Maps a rejected login to its reason. */
-function absenceOf(status: number, body: unknown): Absence {
-  if (status === 429) return 'busy';
-  const reason = text(body, 'details', 'reason');
-  if (reason === 'used') return 'used';
-  return reason === 'ended' ? 'late' : 'unknown';
+function getLoginFailure(status: number, body: unknown): SignedOutReason {
+  if (status === 429) return 'rateLimited';
+  const reason = readText(body, 'details', 'reason');
+  if (reason === 'used') return 'linkUsed';
+  return reason === 'ended' ? 'linkExpired' : 'linkUnknown';
 }
 
 export class Session {
-  #standing: Standing = { token: sessionStorage.getItem(KEY), absence: 'none' };
+  #state: SessionState = { token: sessionStorage.getItem(TOKEN_STORAGE_KEY), signedOutReason: 'noLink' };
   /** Login code that the server has not checked yet. */
-  #code: string | null = null;
+  #pendingCode: string | null = null;
   readonly #listeners = new Set<Listener>();
 
-  standing = (): Standing => this.#standing;
+  getState = (): SessionState => this.#state;
 
-  token(): string | null {
-    return this.#standing.token;
+  getToken(): string | null {
+    return this.#state.token;
   }
 
   /**
    * Logs in with the link in the address, and with every link pasted later, which loads no page.
    */
   async start(): Promise<void> {
-    addEventListener('hashchange', () => void this.enter());
-    await this.enter();
+    addEventListener('hashchange', () => void this.logInFromAddress());
+    await this.logInFromAddress();
   }
 
   /** Exchanges the code in the address for a token, and removes it from the address. */
-  async enter(): Promise<void> {
+  async logInFromAddress(): Promise<void> {
     const code = new URLSearchParams(location.hash.slice(1)).get('login');
     if (code === null) return;
     history.replaceState(history.state, '', location.pathname + location.search);
-    this.#code = code;
-    await this.again();
+    this.#pendingCode = code;
+    await this.retryLogin();
   }
 
   /** Retries a login that the server has not checked. */
-  again = async (): Promise<void> => {
-    const code = this.#code;
+  retryLogin = async (): Promise<void> => {
+    const code = this.#pendingCode;
     if (code === null) return;
     let response: Response;
     try {
       response = await this.#post('/api/login', { code });
     } catch {
-      this.#refuse('away');
+      this.#rejectLogin('unreachable');
       return;
     }
     const body: unknown = await response.json().catch(() => null);
-    const token = text(body, 'token');
-    if (response.ok && token !== null) this.#admit(token);
-    else this.#refuse(response.status >= 500 ? 'away' : absenceOf(response.status, body));
+    const token = readText(body, 'token');
+    if (response.ok && token !== null) this.#storeToken(token);
+    else this.#rejectLogin(response.status >= 500 ? 'unreachable' : getLoginFailure(response.status, body));
   };
 
   /**
    * Ends the session if the server rejected this token. A newer token stays: the response may be
    * late.
    */
-  end(token: string): void {
-    if (this.token() !== token) return;
-    sessionStorage.setItem(BACK, location.pathname + location.search);
-    this.#forget('ended');
+  endSession(token: string): void {
+    if (this.getToken() !== token) return;
+    sessionStorage.setItem(RETURN_PATH_STORAGE_KEY, location.pathname + location.search);
+    this.#dropToken('sessionExpired');
   }
 
   /**
    * Revokes the token. Drops it first, even if the server is unreachable, so that no running query
    * uses it again.
    */
-  leave = async (): Promise<void> => {
-    const token = this.token();
+  logOut = async (): Promise<void> => {
+    const token = this.getToken();
     if (token === null) return;
-    this.#forget('left');
+    this.#dropToken('loggedOut');
     await this.#post('/api/logout', {}, token).catch(() => null);
   };
 
@@ -108,25 +109,25 @@ export class Session {
     return () => this.#listeners.delete(listener);
   };
 
-  #admit(token: string): void {
-    this.#code = null;
-    sessionStorage.setItem(KEY, token);
-    const back = sessionStorage.getItem(BACK);
-    sessionStorage.removeItem(BACK);
+  #storeToken(token: string): void {
+    this.#pendingCode = null;
+    sessionStorage.setItem(TOKEN_STORAGE_KEY, token);
+    const returnPath = sessionStorage.getItem(RETURN_PATH_STORAGE_KEY);
+    sessionStorage.removeItem(RETURN_PATH_STORAGE_KEY);
     // A link leads to `/`; after an expired session the visitor returns to the previous page.
-    if (back !== null && location.pathname === '/') history.replaceState(history.state, '', back);
-    this.#tell({ token, absence: 'none' });
+    if (returnPath !== null && location.pathname === '/') history.replaceState(history.state, '', returnPath);
+    this.#setState({ token, signedOutReason: 'noLink' });
   }
 
-  #refuse(absence: Absence): void {
-    if (absence !== 'away' && absence !== 'busy') this.#code = null;
+  #rejectLogin(signedOutReason: SignedOutReason): void {
+    if (signedOutReason !== 'unreachable' && signedOutReason !== 'rateLimited') this.#pendingCode = null;
     // A valid session survives an invalid link, such as one opened again by going back.
-    if (this.token() === null) this.#tell({ token: null, absence });
+    if (this.getToken() === null) this.#setState({ token: null, signedOutReason });
   }
 
-  #forget(absence: Absence): void {
-    sessionStorage.removeItem(KEY);
-    this.#tell({ token: null, absence });
+  #dropToken(signedOutReason: SignedOutReason): void {
+    sessionStorage.removeItem(TOKEN_STORAGE_KEY);
+    this.#setState({ token: null, signedOutReason });
   }
 
   #post(path: string, body: unknown, token: string | null = null): Promise<Response> {
@@ -139,8 +140,8 @@ export class Session {
     });
   }
 
-  #tell(standing: Standing): void {
-    this.#standing = standing;
+  #setState(state: SessionState): void {
+    this.#state = state;
     for (const listener of this.#listeners) listener();
   }
 }

@@ -1,22 +1,22 @@
 // Parser for Server-Sent Events. The browser's EventSource cannot send a token as a header.
 
-export interface Frame {
+export interface SseFrame {
   readonly event: string;
   readonly id: string | null;
   readonly data: string;
 }
 
 /** Accepts text in arbitrary chunks, and returns the completed frames. */
-export class FrameReader {
-  #rest = '';
+export class SseParser {
+  #buffer = '';
   #event = 'message';
   #id: string | null = null;
   #data: string[] = [];
 
-  push(text: string): Frame[] {
-    const lines = (this.#rest + text).split(/\r\n|\n|\r(?=.)/);
-    this.#rest = lines.pop() ?? '';
-    const frames: Frame[] = [];
+  push(text: string): SseFrame[] {
+    const lines = (this.#buffer + text).split(/\r\n|\n|\r(?=.)/);
+    this.#buffer = lines.pop() ?? '';
+    const frames: SseFrame[] = [];
     for (const line of lines) {
       if (line === '') {
         if (this.#data.length > 0) frames.push({ event: this.#event, id: this.#id, data: this.#data.join('\n') });

@@ -1,15 +1,15 @@
 import { memo, useMemo } from 'react';
-import { coloured, languageOf, type Piece } from './colours';
+import { highlight, detectLanguage, type HighlightedPart } from './highlight';
 import css from './Code.module.css';
 
 /** One line of highlighted code. */
-export function Pieces({ pieces }: { readonly pieces: readonly Piece[] }) {
-  return pieces.map((piece, at) =>
-    piece.colour === null ? (
-      piece.text
+export function HighlightedLine({ parts }: { readonly parts: readonly HighlightedPart[] }) {
+  return parts.map((part, at) =>
+    part.colour === null ? (
+      part.text
     ) : (
-      <span key={at} className={css[piece.colour]}>
-        {piece.text}
+      <span key={at} className={css[part.colour]}>
+        {part.text}
       </span>
     ),
   );
@@ -24,14 +24,14 @@ interface Props {
 
 /** Highlighted code or preformatted text. */
 export const Code = memo(function Code({ text, language = null, label }: Props) {
-  const lines = useMemo(() => coloured(text, language === null ? null : languageOf(language)), [text, language]);
+  const lines = useMemo(() => highlight(text, language === null ? null : detectLanguage(language)), [text, language]);
   return (
     <pre className={css.code} aria-label={label} tabIndex={label === undefined ? undefined : 0} role={label === undefined ? undefined : 'region'}>
       <code>
-        {lines.map((line, at) => (
-          <span key={at}>
-            <Pieces pieces={line} />
-            {at < lines.length - 1 && '\n'}
+        {lines.map((line, index) => (
+          <span key={index}>
+            <HighlightedLine parts={line} />
+            {index < lines.length - 1 && '\n'}
           </span>
         ))}
       </code>

@@ -7,13 +7,13 @@ interface Props {
   readonly title: string;
   readonly onClose: () => void;
   /** `sheet` slides in from the side, or from below on a phone. */
-  readonly form?: 'dialog' | 'sheet';
-  readonly foot?: ReactNode;
+  readonly variant?: 'dialog' | 'sheet';
+  readonly footer?: ReactNode;
   readonly children: ReactNode;
 }
 
 /** Modal dialog over the browser's `<dialog>`, which traps the focus. Open while mounted. */
-export function Dialog({ title, onClose, form = 'dialog', foot, children }: Props) {
+export function Dialog({ title, onClose, variant = 'dialog', footer, children }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
   // A layout effect runs before the node is removed, so closing can restore the focus.
@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, form = 'dialog', foot, children }: Prop
     <dialog
       ref={ref}
       aria-labelledby={id}
-      className={css[form]}
+      className={css[variant]}
       onCancel={(event) => {
         event.preventDefault();
         onClose();
@@ -40,10 +40,10 @@ export function Dialog({ title, onClose, form = 'dialog', foot, children }: Prop
       <div className={css.body}>
         <header>
           <h2 id={id}>{title}</h2>
-          <Button look="quiet" small icon={<X size={14} />} aria-label="Close" onClick={onClose} />
+          <Button variant="quiet" small icon={<X size={14} />} aria-label="Close" onClick={onClose} />
         </header>
         <div className={css.content}>{children}</div>
-        {foot !== undefined && <footer>{foot}</footer>}
+        {footer !== undefined && <footer>{footer}</footer>}
       </div>
     </dialog>
   );

@@ -1,5 +1,5 @@
 import { useNow } from './clock';
-import { roughly, span, time } from './format';
+import { formatRoughDuration, formatDuration, formatTime } from './format';
 
 interface Props {
   readonly from: string;
@@ -13,14 +13,14 @@ interface Props {
 export function Elapsed({ from, to = null, rough = false }: Props) {
   const now = useNow();
   const ms = (to === null ? now : Date.parse(to)) - Date.parse(from);
-  return <time dateTime={`PT${Math.max(0, Math.round(ms / 1000))}S`}>{rough ? roughly(ms) : span(ms)}</time>;
+  return <time dateTime={`PT${Math.max(0, Math.round(ms / 1000))}S`}>{rough ? formatRoughDuration(ms) : formatDuration(ms)}</time>;
 }
 
 /** Time of day, with the full date in the tooltip. */
-export function At({ at, seconds = false }: { readonly at: string; readonly seconds?: boolean }) {
+export function Timestamp({ at, seconds = false }: { readonly at: string; readonly seconds?: boolean }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString('en-GB')}>
-      {time(at, seconds)}
+      {formatTime(at, seconds)}
     </time>
   );
 }

@@ -14,10 +14,10 @@ interface Props {
 /** Form control with label, description and error. */
 export function Field({ label, help, error, children }: Props) {
   const id = useId();
-  const described = [help !== undefined && `${id}-help`, Boolean(error) && `${id}-error`].filter(Boolean).join(' ');
+  const descriptionIds = [help !== undefined && `${id}-help`, Boolean(error) && `${id}-error`].filter(Boolean).join(' ');
   const control = {
     id,
-    'aria-describedby': described === '' ? undefined : described,
+    'aria-describedby': descriptionIds === '' ? undefined : descriptionIds,
     'aria-invalid': Boolean(error),
     className: css.control ?? '',
   };

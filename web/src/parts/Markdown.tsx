@@ -6,13 +6,13 @@ import css from './Markdown.module.css';
 // Renders untrusted Markdown. Tokens become React elements, never HTML; anything else stays text.
 
 /** Nesting limit, against texts made to be slow. */
-const DEEPEST = 12;
+const MAX_DEPTH = 12;
 /** Longest text that is parsed; a longer one is shown as it is. */
-const LONGEST = 100_000;
+const MAX_LENGTH = 100_000;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: '\u00a0' };
 
-function decoded(text: string): string {
+function decodeEntities(text: string): string {
   return text.replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/g, (whole, name: string) => ENTITIES[name] ?? whole);
 }
 
@@ -20,7 +20,7 @@ function decoded(text: string): string {
  * Returns an http or https address, otherwise null: other schemes could run code or imitate the
  * page.
  */
-export function safeAddress(href: string): string | null {
+export function toSafeUrl(href: string): string | null {
   try {
     const url = new URL(href);
     return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;
@@ -29,8 +29,8 @@ export function safeAddress(href: string): string | null {
   }
 }
 
-function link(href: string, children: ReactNode, text: string): ReactNode {
-  const address = safeAddress(href);
+function renderLink(href: string, children: ReactNode, text: string): ReactNode {
+  const address = toSafeUrl(href);
   if (address === null) {
     return text === href ? children : (
       <>
@@ -45,36 +45,36 @@ function link(href: string, children: ReactNode, text: string): ReactNode {
   );
 }
 
-function all(tokens: readonly Token[] | undefined, depth: number): ReactNode {
-  return tokens?.map((token, at) => <Fragment key={at}>{one(token, depth)}</Fragment>);
+function renderTokens(tokens: readonly Token[] | undefined, depth: number): ReactNode {
+  return tokens?.map((token, at) => <Fragment key={at}>{renderToken(token, depth)}</Fragment>);
 }
 
-function heading(token: Tokens.Heading, depth: number): ReactNode {
-  const children = all(token.tokens, depth);
+function renderHeading(token: Tokens.Heading, depth: number): ReactNode {
+  const children = renderTokens(token.tokens, depth);
   // Headings start below those of the page.
   if (token.depth === 1) return <h3>{children}</h3>;
   return token.depth === 2 ? <h4>{children}</h4> : <h5>{children}</h5>;
 }
 
-function list(token: Tokens.List, depth: number): ReactNode {
+function renderList(token: Tokens.List, depth: number): ReactNode {
   const items = token.items.map((item, at) => (
     <li key={at} className={item.task ? css.task : undefined}>
       {item.task && <input type="checkbox" checked={item.checked === true} readOnly disabled aria-label={item.checked === true ? 'done' : 'open'} />}{' '}
-      {all(item.tokens, depth)}
+      {renderTokens(item.tokens, depth)}
     </li>
   ));
   const start = typeof token.start === 'number' && token.start !== 1 ? token.start : undefined;
   return token.ordered ? <ol start={start}>{items}</ol> : <ul>{items}</ul>;
 }
 
-function table(token: Tokens.Table, depth: number): ReactNode {
+function renderTable(token: Tokens.Table, depth: number): ReactNode {
   return (
     <div className={css.table}>
       <table>
         <thead>
           <tr>
             {token.header.map((cell, at) => (
-              <th key={at}>{all(cell.tokens, depth)}</th>
+              <th key={at}>{renderTokens(cell.tokens, depth)}</th>
             ))}
           </tr>
         </thead>
@@ -82,7 +82,7 @@ function table(token: Tokens.Table, depth: number): ReactNode {
           {token.rows.map((row, at) => (
             <tr key={at}>
               {row.map((cell, column) => (
-                <td key={column}>{all(cell.tokens, depth)}</td>
+                <td key={column}>{renderTokens(cell.tokens, depth)}</td>
               ))}
             </tr>
           ))}
@@ -92,56 +92,56 @@ function table(token: Tokens.Table, depth: number): ReactNode {
   );
 }
 
-function one(given: Token, above: number): ReactNode {
-  const depth = above + 1;
+function renderToken(source: Token, parentDepth: number): ReactNode {
+  const depth = parentDepth + 1;
   // The library's token union does not declare `raw` for every type, but every token has it.
-  const token = given as Tokens.Generic & { raw: string };
-  if (depth > DEEPEST) return token.raw;
-  switch (given.type) {
+  const token = source as Tokens.Generic & { raw: string };
+  if (depth > MAX_DEPTH) return token.raw;
+  switch (source.type) {
     case 'space':
     case 'def':
       return null;
     case 'heading':
-      return heading(given as Tokens.Heading, depth);
+      return renderHeading(source as Tokens.Heading, depth);
     case 'paragraph':
-      return <p>{all(token.tokens, depth)}</p>;
+      return <p>{renderTokens(token.tokens, depth)}</p>;
     case 'text':
-      return token.tokens === undefined ? decoded(String(token['text'])) : all(token.tokens, depth);
+      return token.tokens === undefined ? decodeEntities(String(token['text'])) : renderTokens(token.tokens, depth);
     case 'escape':
-      return decoded(String(token['text']));
+      return decodeEntities(String(token['text']));
     case 'strong':
-      return <strong>{all(token.tokens, depth)}</strong>;
+      return <strong>{renderTokens(token.tokens, depth)}</strong>;
     case 'em':
-      return <em>{all(token.tokens, depth)}</em>;
+      return <em>{renderTokens(token.tokens, depth)}</em>;
     case 'del':
-      return <del>{all(token.tokens, depth)}</del>;
+      return <del>{renderTokens(token.tokens, depth)}</del>;
     case 'br':
       return <br />;
     case 'hr':
       return <hr />;
     case 'codespan':
-      return <code>{decoded(String(token['text']))}</code>;
+      return <code>{decodeEntities(String(token['text']))}</code>;
     case 'code':
       return <Code text={String(token['text'])} language={typeof token['lang'] === 'string' && token['lang'] !== '' ? token['lang'] : null} />;
     case 'blockquote':
-      return <blockquote>{all(token.tokens, depth)}</blockquote>;
+      return <blockquote>{renderTokens(token.tokens, depth)}</blockquote>;
     case 'list':
-      return list(given as Tokens.List, depth);
+      return renderList(source as Tokens.List, depth);
     case 'table':
-      return table(given as Tokens.Table, depth);
+      return renderTable(source as Tokens.Table, depth);
     case 'link':
-      return link(String(token['href']), all(token.tokens, depth), String(token['text']));
+      return renderLink(String(token['href']), renderTokens(token.tokens, depth), String(token['text']));
     case 'image':
       // Images are not loaded; a link replaces them.
-      return link(String(token['href']), `picture: ${String(token['text'] === '' ? token['href'] : token['text'])}`, '');
+      return renderLink(String(token['href']), `picture: ${String(token['text'] === '' ? token['href'] : token['text'])}`, '');
     default:
       return token.raw;
   }
 }
 
 /** Parses a text; returns null if it is too long or too deep for the parser. */
-function parts(text: string): readonly Token[] | null {
-  if (text.length > LONGEST) return null;
+function parseMarkdown(text: string): readonly Token[] | null {
+  if (text.length > MAX_LENGTH) return null;
   try {
     return Lexer.lex(text, { gfm: true, breaks: true });
   } catch {
@@ -151,7 +151,7 @@ function parts(text: string): readonly Token[] | null {
 
 /** Safe rendering of Markdown from agents. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
-  const tokens = useMemo(() => parts(text), [text]);
+  const tokens = useMemo(() => parseMarkdown(text), [text]);
   if (tokens === null) return <div className={`${css.markdown} ${css.plain}`}>{text}</div>;
-  return <div className={css.markdown}>{all(tokens, 0)}</div>;
+  return <div className={css.markdown}>{renderTokens(tokens, 0)}</div>;
 });

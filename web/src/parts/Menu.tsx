@@ -26,49 +26,49 @@ interface Props {
   readonly onOpenChange?: (open: boolean) => void;
 }
 
-const GAP = 4;
-const SAME_CLICK = 250;
+const GAP_PX = 4;
+const SAME_CLICK_MS = 250;
 
 /** Positions the menu below the anchor, right-aligned; above it if it does not fit below. */
-function place(menu: HTMLElement, anchor: DOMRect): void {
+function positionMenu(menu: HTMLElement, anchor: DOMRect): void {
   const { width, height } = menu.getBoundingClientRect();
-  const below = anchor.bottom + GAP;
-  const top = below + height > innerHeight - GAP ? Math.max(GAP, anchor.top - GAP - height) : below;
-  const left = Math.min(Math.max(GAP, anchor.right - width), innerWidth - width - GAP);
+  const below = anchor.bottom + GAP_PX;
+  const top = below + height > innerHeight - GAP_PX ? Math.max(GAP_PX, anchor.top - GAP_PX - height) : below;
+  const left = Math.min(Math.max(GAP_PX, anchor.right - width), innerWidth - width - GAP_PX);
   Object.assign(menu.style, { top: `${top}px`, left: `${left}px` });
 }
 
 /** Menu of actions over the browser's popover: a click outside or Escape closes it. */
-export function Menu({ trigger, label, items, open: given, onOpenChange }: Props) {
+export function Menu({ trigger, label, items, open: controlledOpen, onOpenChange }: Props) {
   const menu = useRef<HTMLDivElement>(null);
   const anchor = useRef<HTMLSpanElement>(null);
   // A click on the button first closes the open menu as an outside click; it must not open it
   // again.
   const closedAt = useRef(Number.NEGATIVE_INFINITY);
-  const [own, setOwn] = useState(false);
-  const open = given ?? own;
-  const set = (next: boolean) => {
-    setOwn(next);
+  const [ownOpen, setOwnOpen] = useState(false);
+  const open = controlledOpen ?? ownOpen;
+  const setOpen = (next: boolean) => {
+    setOwnOpen(next);
     onOpenChange?.(next);
   };
   useEffect(() => {
     const shown = menu.current;
-    const at = anchor.current?.firstElementChild;
+    const button = anchor.current?.firstElementChild;
     if (shown === null || !open) return;
     shown.showPopover();
-    if (at !== null && at !== undefined) place(shown, at.getBoundingClientRect());
-    enabled(shown)[0]?.focus();
+    if (button !== null && button !== undefined) positionMenu(shown, button.getBoundingClientRect());
+    findEnabledItems(shown)[0]?.focus();
     return () => {
-      const had = shown.contains(document.activeElement);
+      const hadFocus = shown.contains(document.activeElement);
       if (shown.matches(':popover-open')) shown.hidePopover();
-      if (had && at instanceof HTMLElement) at.focus();
+      if (hadFocus && button instanceof HTMLElement) button.focus();
     };
   }, [open]);
   return (
     <>
       <span ref={anchor} className={css.anchor}>
         {cloneElement(trigger, {
-          onClick: () => set(!open && performance.now() - closedAt.current > SAME_CLICK),
+          onClick: () => setOpen(!open && performance.now() - closedAt.current > SAME_CLICK_MS),
           'aria-haspopup': 'menu',
           'aria-expanded': open,
         })}
@@ -83,9 +83,9 @@ export function Menu({ trigger, label, items, open: given, onOpenChange }: Props
           onToggle={(event) => {
             if (event.newState !== 'closed') return;
             closedAt.current = performance.now();
-            set(false);
+            setOpen(false);
           }}
-          onKeyDown={(event) => onKey(event, () => set(false))}
+          onKeyDown={(event) => handleKey(event, () => setOpen(false))}
         >
           {items.map((item) => (
             <button
@@ -98,7 +98,7 @@ export function Menu({ trigger, label, items, open: given, onOpenChange }: Props
               onPointerMove={(event) => event.currentTarget.focus()}
               onClick={() => {
                 if (item.disabled === true) return;
-                set(false);
+                setOpen(false);
                 item.onSelect();
               }}
             >
@@ -113,15 +113,15 @@ export function Menu({ trigger, label, items, open: given, onOpenChange }: Props
   );
 }
 
-function enabled(menu: HTMLElement): HTMLElement[] {
+function findEnabledItems(menu: HTMLElement): HTMLElement[] {
   return [...menu.querySelectorAll<HTMLElement>('[role=menuitem][aria-disabled=false]')];
 }
 
 /** Handles arrows, Home, End, and the initial letter of an item. */
-function onKey(event: KeyboardEvent<HTMLElement>, close: () => void): void {
+function handleKey(event: KeyboardEvent<HTMLElement>, close: () => void): void {
   // Keys pressed in the menu must not reach the page's shortcuts.
   event.stopPropagation();
-  const all = enabled(event.currentTarget);
+  const all = findEnabledItems(event.currentTarget);
   const at = all.indexOf(document.activeElement as HTMLElement);
   const next = {
     ArrowDown: all[(at + 1) % all.length],

@@ -13,13 +13,13 @@ interface Props {
 
 /** Used part of a limit; changes colour near the limit and at it. */
 export function Meter({ value, max, label, text, className }: Props) {
-  const part = max === null || max <= 0 ? 0 : Math.min(1, value / max);
-  const heat = max !== null && max > 0 && value >= max ? css.hot : part >= 0.85 ? css.warm : undefined;
-  const classes = [css.meter, heat, className].filter(Boolean).join(' ');
+  const share = max === null || max <= 0 ? 0 : Math.min(1, value / max);
+  const warning = max !== null && max > 0 && value >= max ? css.hot : share >= 0.85 ? css.warm : undefined;
+  const classes = [css.meter, warning, className].filter(Boolean).join(' ');
   if (max === null) return <span className={`${classes} ${css.none}`} aria-hidden="true" />;
   return (
-    <span className={classes} role="meter" aria-label={label} aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(part * 100)} aria-valuetext={text}>
-      <i style={{ transform: `scaleX(${part})` }} />
+    <span className={classes} role="meter" aria-label={label} aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(share * 100)} aria-valuetext={text}>
+      <i style={{ transform: `scaleX(${share})` }} />
     </span>
   );
 }

@@ -14,7 +14,7 @@ interface Props {
 
 /** Error with its reason and suggestions, in place of the content. */
 export function Problem({ error, title, onRetry, children }: Props) {
-  const known = error instanceof ApiError ? error : null;
+  const apiError = error instanceof ApiError ? error : null;
   const message = error instanceof Error ? error.message : String(error);
   return (
     <div role="alert" className={css.problem}>
@@ -22,9 +22,9 @@ export function Problem({ error, title, onRetry, children }: Props) {
       <div className={css.words}>
         <p className="strong">{title ?? message}</p>
         {title !== undefined && <p className="mid">{message}</p>}
-        {known !== null && known.suggestions.length > 0 && (
+        {apiError !== null && apiError.suggestions.length > 0 && (
           <ul>
-            {known.suggestions.map((suggestion) => (
+            {apiError.suggestions.map((suggestion) => (
               <li key={suggestion}>{suggestion}</li>
             ))}
           </ul>
@@ -32,7 +32,7 @@ export function Problem({ error, title, onRetry, children }: Props) {
         <div className={css.acts}>
           {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
           {children}
-          {known !== null && <code className="dim">{known.code}</code>}
+          {apiError !== null && <code className="dim">{apiError.code}</code>}
         </div>
       </div>
     </div>

@@ -5,64 +5,64 @@ import {
 import type { AgentState } from '../api/types';
 import css from './State.module.css';
 
-interface Look {
-  readonly word: string;
+interface StateLook {
+  readonly label: string;
   readonly icon: LucideIcon;
-  readonly over: boolean;
+  readonly isEnded: boolean;
 }
 
 /** Icon and label of every state; the colour comes from `data-state` (see styles/base.css). */
-export const STATES: Readonly<Record<AgentState, Look>> = {
-  queued: { word: 'Queued', icon: CircleDashed, over: false },
-  starting: { word: 'Starting', icon: LoaderCircle, over: false },
-  running: { word: 'Running', icon: CirclePlay, over: false },
-  waiting_review: { word: 'In review', icon: Eye, over: false },
-  waiting_input: { word: 'Needs you', icon: MessageCircleQuestionMark, over: false },
-  limited: { word: 'Limited', icon: Hourglass, over: false },
-  succeeded: { word: 'Done', icon: CircleCheck, over: true },
-  failed: { word: 'Failed', icon: CircleX, over: true },
-  timed_out: { word: 'Timed out', icon: TimerOff, over: true },
-  over_budget: { word: 'Over budget', icon: Wallet, over: true },
-  killed: { word: 'Killed', icon: CircleStop, over: true },
-  abandoned: { word: 'Abandoned', icon: CircleSlash, over: true },
-  lost: { word: 'Lost', icon: Unplug, over: true },
+export const STATE_LOOKS: Readonly<Record<AgentState, StateLook>> = {
+  queued: { label: 'Queued', icon: CircleDashed, isEnded: false },
+  starting: { label: 'Starting', icon: LoaderCircle, isEnded: false },
+  running: { label: 'Running', icon: CirclePlay, isEnded: false },
+  waiting_review: { label: 'In review', icon: Eye, isEnded: false },
+  waiting_input: { label: 'Needs you', icon: MessageCircleQuestionMark, isEnded: false },
+  limited: { label: 'Limited', icon: Hourglass, isEnded: false },
+  succeeded: { label: 'Done', icon: CircleCheck, isEnded: true },
+  failed: { label: 'Failed', icon: CircleX, isEnded: true },
+  timed_out: { label: 'Timed out', icon: TimerOff, isEnded: true },
+  over_budget: { label: 'Over budget', icon: Wallet, isEnded: true },
+  killed: { label: 'Killed', icon: CircleStop, isEnded: true },
+  abandoned: { label: 'Abandoned', icon: CircleSlash, isEnded: true },
+  lost: { label: 'Lost', icon: Unplug, isEnded: true },
 };
 
 /** Returns the look of a state; one that this page does not know looks like `lost`. */
-export function lookOf(state: string): Look {
-  return state in STATES ? STATES[state as AgentState] : { ...STATES.lost, word: state };
+export function getStateLook(state: string): StateLook {
+  return state in STATE_LOOKS ? STATE_LOOKS[state as AgentState] : { ...STATE_LOOKS.lost, label: state };
 }
 
-export function isOver(state: string): boolean {
-  return lookOf(state).over;
+export function hasEnded(state: string): boolean {
+  return getStateLook(state).isEnded;
 }
 
 /** Icon without a visible label; screen readers read the label. */
 export function StateIcon({ state, size = 14 }: { readonly state: string; readonly size?: number }) {
-  const { icon: Icon, word } = lookOf(state);
+  const { icon: Icon, label } = getStateLook(state);
   return (
-    <span data-state={state} className={css.icon} title={word}>
+    <span data-state={state} className={css.icon} title={label}>
       <Icon size={size} aria-hidden="true" className={state === 'starting' ? css.spin : undefined} />
-      <span className="sr-only">{word}</span>
+      <span className="sr-only">{label}</span>
     </span>
   );
 }
 
-interface MarkProps {
+interface StateMarkProps {
   readonly state: string;
   /** Replaces the label: "In review, 2 of 3". */
-  readonly word?: string;
+  readonly label?: string;
   readonly pill?: boolean;
 }
 
 /** Icon and label of a state. */
-export function StateMark({ state, word, pill = false }: MarkProps) {
-  const look = lookOf(state);
+export function StateMark({ state, label, pill = false }: StateMarkProps) {
+  const look = getStateLook(state);
   const Icon = look.icon;
   return (
     <span data-state={state} className={pill ? `${css.mark} ${css.pill}` : css.mark} title={state}>
       <Icon size={14} aria-hidden="true" className={state === 'starting' ? css.spin : undefined} />
-      {word ?? look.word}
+      {label ?? look.label}
     </span>
   );
 }

@@ -1,40 +1,40 @@
 // Shared clock in server time: all elapsed times tick together.
 import { useSyncExternalStore } from 'react';
 
-let offset = 0;
+let offsetMs = 0;
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
-const watchers = new Set<() => void>();
+const subscribers = new Set<() => void>();
 
 /** Synchronizes the clock with the server, so that a wrong local clock shows no wrong durations. */
 export function setServerTime(at: string): void {
   const time = Date.parse(at);
-  if (!Number.isNaN(time)) offset = time - Date.now();
+  if (!Number.isNaN(time)) offsetMs = time - Date.now();
 }
 
 /** Current server time in milliseconds. */
-export function serverNow(): number {
-  return Date.now() + offset;
+export function getServerTime(): number {
+  return Date.now() + offsetMs;
 }
 
 function tick(): void {
-  now = serverNow();
-  for (const watcher of watchers) watcher();
+  now = getServerTime();
+  for (const subscriber of subscribers) subscriber();
 }
 
-function subscribe(watcher: () => void): () => void {
-  if (watchers.size === 0) {
-    now = serverNow();
+function subscribe(subscriber: () => void): () => void {
+  if (subscribers.size === 0) {
+    now = getServerTime();
     timer = setInterval(tick, 1000);
   }
-  watchers.add(watcher);
+  subscribers.add(subscriber);
   return () => {
-    watchers.delete(watcher);
-    if (watchers.size === 0) clearInterval(timer);
+    subscribers.delete(subscriber);
+    if (subscribers.size === 0) clearInterval(timer);
   };
 }
 
 /** Server time that updates every second. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => (watchers.size === 0 ? (now = Math.max(now, serverNow() - 999)) : now));
+  return useSyncExternalStore(subscribe, () => (subscribers.size === 0 ? (now = Math.max(now, getServerTime() - 999)) : now));
 }

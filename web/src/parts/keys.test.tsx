@@ -1,8 +1,8 @@
 import { render } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
-import { setSingleKeys, useKeys, type Keys } from './keys';
+import { setSingleKeys, useKeys, type KeyHandlers } from './keys';
 
-function Listens({ keys }: { readonly keys: Keys }) {
+function KeyListener({ keys }: { readonly keys: KeyHandlers }) {
   useKeys(keys);
   return <input aria-label="field" />;
 }
@@ -14,7 +14,7 @@ afterEach(() => setSingleKeys(true));
 
 test('keys, keys with shift, and sequences of two', () => {
   const keys = { x: vi.fn(), X: vi.fn(), 'g c': vi.fn(), c: vi.fn(), 'mod+k': vi.fn() };
-  render(<Listens keys={keys} />);
+  render(<KeyListener keys={keys} />);
   press('x');
   press('X');
   press('g');
@@ -25,9 +25,9 @@ test('keys, keys with shift, and sequences of two', () => {
   expect(keys.c).toHaveBeenCalledOnce();
 });
 
-test('somebody who types is left alone, but for keys with control', () => {
+test('single keys are ignored while typing, keys with Ctrl are not', () => {
   const keys = { x: vi.fn(), 'mod+k': vi.fn() };
-  const { getByLabelText } = render(<Listens keys={keys} />);
+  const { getByLabelText } = render(<KeyListener keys={keys} />);
   press('x', {}, getByLabelText('field'));
   press('k', { metaKey: true }, getByLabelText('field'));
   expect(keys.x).not.toHaveBeenCalled();
@@ -36,16 +36,16 @@ test('somebody who types is left alone, but for keys with control', () => {
 
 test('single keys can be turned off', () => {
   const keys = { x: vi.fn() };
-  render(<Listens keys={keys} />);
+  render(<KeyListener keys={keys} />);
   setSingleKeys(false);
   press('x');
   expect(keys.x).not.toHaveBeenCalled();
 });
 
-test('the newest wish wins, and goes with its component', () => {
+test('the newest handler wins until its component unmounts', () => {
   const [below, above] = [vi.fn(), vi.fn()];
-  render(<Listens keys={{ x: below }} />);
-  const { unmount } = render(<Listens keys={{ x: above }} />);
+  render(<KeyListener keys={{ x: below }} />);
+  const { unmount } = render(<KeyListener keys={{ x: above }} />);
   press('x');
   unmount();
   press('x');

@@ -2,23 +2,23 @@
 // are ignored while the visitor types, and can be turned off.
 import { useEffect, useRef } from 'react';
 
-export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+export type KeyHandlers = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
-const SETTING = 'adjutant.keys';
-const SEQUENCE_MS = 1200;
-const layers: { current: Keys }[] = [];
-let begun: { key: string; at: number } | null = null;
+const KEYS_STORAGE_KEY = 'adjutant.keys';
+const SEQUENCE_TIMEOUT_MS = 1200;
+const layers: { current: KeyHandlers }[] = [];
+let pendingKey: { key: string; at: number } | null = null;
 
-export function singleKeysOn(): boolean {
-  return localStorage.getItem(SETTING) !== 'off';
+export function areSingleKeysOn(): boolean {
+  return localStorage.getItem(KEYS_STORAGE_KEY) !== 'off';
 }
 
 export function setSingleKeys(on: boolean): void {
-  localStorage.setItem(SETTING, on ? 'on' : 'off');
+  localStorage.setItem(KEYS_STORAGE_KEY, on ? 'on' : 'off');
 }
 
 /** Name of a pressed key: `x`, `X` (with shift), `mod+k`, `Escape`. */
-export function nameOf(event: Pick<KeyboardEvent, 'key' | 'metaKey' | 'ctrlKey' | 'altKey'>): string {
+export function getKeyName(event: Pick<KeyboardEvent, 'key' | 'metaKey' | 'ctrlKey' | 'altKey'>): string {
   const mod = event.metaKey || event.ctrlKey ? 'mod+' : '';
   const alt = event.altKey ? 'alt+' : '';
   return mod + alt + (event.key.length === 1 && mod !== '' ? event.key.toLowerCase() : event.key);
@@ -32,40 +32,40 @@ export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
 
-function find(name: string): ((event: KeyboardEvent) => void) | undefined {
+function findHandler(name: string): ((event: KeyboardEvent) => void) | undefined {
   for (const layer of layers.toReversed()) {
-    const act = layer.current[name];
-    if (act !== undefined) return act;
+    const handler = layer.current[name];
+    if (handler !== undefined) return handler;
   }
   return undefined;
 }
 
-function onKey(event: KeyboardEvent): void {
+function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented) return;
-  const name = nameOf(event);
-  const single = !name.startsWith('mod+') && !name.startsWith('alt+');
-  if (single && (isTyping(event.target) || !singleKeysOn())) return;
-  const sequence = begun !== null && Date.now() - begun.at < SEQUENCE_MS ? `${begun.key} ${name}` : null;
-  begun = null;
-  const act = (sequence === null ? undefined : find(sequence)) ?? find(name);
-  if (act !== undefined) {
+  const name = getKeyName(event);
+  const isSingle = !name.startsWith('mod+') && !name.startsWith('alt+');
+  if (isSingle && (isTyping(event.target) || !areSingleKeysOn())) return;
+  const sequence = pendingKey !== null && Date.now() - pendingKey.at < SEQUENCE_TIMEOUT_MS ? `${pendingKey.key} ${name}` : null;
+  pendingKey = null;
+  const handler = (sequence === null ? undefined : findHandler(sequence)) ?? findHandler(name);
+  if (handler !== undefined) {
     event.preventDefault();
-    act(event);
+    handler(event);
   } else if (layers.some((layer) => Object.keys(layer.current).some((key) => key.startsWith(`${name} `)))) {
-    begun = { key: name, at: Date.now() };
+    pendingKey = { key: name, at: Date.now() };
   }
 }
 
 /** Registers shortcuts while the component is mounted. */
-export function useKeys(keys: Keys): void {
+export function useKeys(keys: KeyHandlers): void {
   const layer = useRef(keys);
   layer.current = keys;
   useEffect(() => {
-    if (layers.length === 0) document.addEventListener('keydown', onKey);
+    if (layers.length === 0) document.addEventListener('keydown', handleKey);
     layers.push(layer);
     return () => {
       layers.splice(layers.indexOf(layer), 1);
-      if (layers.length === 0) document.removeEventListener('keydown', onKey);
+      if (layers.length === 0) document.removeEventListener('keydown', handleKey);
     };
   }, []);
 }

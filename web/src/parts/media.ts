@@ -2,30 +2,30 @@
 import { useSyncExternalStore } from 'react';
 
 /** Width class of the window. */
-export type Room = 'phone' | 'narrow' | 'wide';
+export type LayoutWidth = 'phone' | 'narrow' | 'wide';
 
-function useMedia(query: string): boolean {
+function useMediaQuery(query: string): boolean {
   return useSyncExternalStore(
-    (watcher) => {
+    (subscriber) => {
       const list = matchMedia(query);
-      list.addEventListener('change', watcher);
-      return () => list.removeEventListener('change', watcher);
+      list.addEventListener('change', subscriber);
+      return () => list.removeEventListener('change', subscriber);
     },
     () => matchMedia(query).matches,
   );
 }
 
 /** True if the window has at least this width. */
-export const useWide = (pixels: number): boolean => useMedia(`(min-width: ${pixels}px)`);
+export const useMinWidth = (pixels: number): boolean => useMediaQuery(`(min-width: ${pixels}px)`);
 
 /** True if only one pane fits. */
-export const usePhone = (): boolean => !useWide(700);
+export const useIsPhone = (): boolean => !useMinWidth(700);
 
 /** True if a panel fits beside the page. */
-export const useRoomy = (): boolean => useWide(1100);
+export const useFitsSidePanel = (): boolean => useMinWidth(1100);
 
-export function useRoom(): Room {
-  const [phone, roomy] = [usePhone(), useRoomy()];
-  if (phone) return 'phone';
-  return roomy ? 'wide' : 'narrow';
+export function useLayoutWidth(): LayoutWidth {
+  const [isPhone, fitsSidePanel] = [useIsPhone(), useFitsSidePanel()];
+  if (isPhone) return 'phone';
+  return fitsSidePanel ? 'wide' : 'narrow';
 }

@@ -10,26 +10,26 @@ interface Toast {
 }
 
 let toasts: readonly Toast[] = [];
-let next = 1;
-const watchers = new Set<() => void>();
+let nextId = 1;
+const subscribers = new Set<() => void>();
 
-function set(change: readonly Toast[]): void {
-  toasts = change;
-  for (const watcher of watchers) watcher();
+function setToasts(next: readonly Toast[]): void {
+  toasts = next;
+  for (const subscriber of subscribers) subscriber();
 }
 
 /** Shows a confirmation, optionally with an undo button. */
-export function toast(text: string, undo: (() => void) | null = null): void {
-  const id = next++;
-  set([...toasts.slice(-2), { id, text, undo }]);
-  setTimeout(() => set(toasts.filter((one) => one.id !== id)), 6000);
+export function showToast(text: string, undo: (() => void) | null = null): void {
+  const id = nextId++;
+  setToasts([...toasts.slice(-2), { id, text, undo }]);
+  setTimeout(() => setToasts(toasts.filter((one) => one.id !== id)), 6000);
 }
 
 export function Toasts() {
   const shown = useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
+    (subscriber) => {
+      subscribers.add(subscriber);
+      return () => subscribers.delete(subscriber);
     },
     () => toasts,
   );

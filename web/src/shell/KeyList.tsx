@@ -1,37 +1,37 @@
 // List of all shortcuts, and the switch for single keys; shown by the help dialog and the settings.
 import { useState } from 'react';
-import { setSingleKeys, singleKeysOn } from '../parts/keys';
+import { setSingleKeys, areSingleKeysOn } from '../parts/keys';
 import { PAGES } from './pages';
 
 /** All shortcuts, by area. */
-const KEYS: readonly { readonly where: string; readonly keys: readonly (readonly [string, string])[] }[] = [
+const KEY_GROUPS: readonly { readonly title: string; readonly keys: readonly (readonly [string, string])[] }[] = [
   {
-    where: 'Everywhere',
+    title: 'Everywhere',
     keys: [
       ['⌘K, Ctrl K', 'Palette: search, navigate, act, call a tool'],
-      ['/', 'Filter'],
+      ['/', 'Filter a list'],
       ['n', 'Start an agent'],
       ['N', 'New task'],
-      ['t', 'Light or dark'],
-      ['?', 'This list'],
-      ['g n', 'Next item that needs you'],
+      ['t', 'Switch between light and dark'],
+      ['?', 'Show this list'],
+      ['g n', 'Open the next item that needs you'],
       ...PAGES.map((page) => [`g ${page.key}`, page.name] as const),
     ],
   },
   {
-    where: 'In lists and trees',
+    title: 'In lists and trees',
     keys: [
       ['j k, ↓ ↑', 'Move'],
       ['← →', 'Fold, unfold'],
       ['↵', 'Open'],
-      ['esc', 'Back'],
-      ['.', 'Menu of a card: Move to'],
+      ['esc', 'Go back'],
+      ['.', 'Open the menu of a card'],
     ],
   },
   {
-    where: 'An agent',
+    title: 'An agent',
     keys: [
-      ['m', 'Write to it'],
+      ['m', 'Write mail to it'],
       ['a', 'Attach'],
       ['x', 'Kill'],
       ['X', 'Kill it and all agents it started'],
@@ -39,13 +39,13 @@ const KEYS: readonly { readonly where: string; readonly keys: readonly (readonly
     ],
   },
   {
-    where: 'Mail and reviews',
+    title: 'Mail and reviews',
     keys: [
       ['1–9', 'Choose an offered answer'],
       ['⌘↵, Ctrl ↵', 'Send'],
-      ['e', 'Mark as done'],
-      ['[ ]', 'Previous and next file'],
-      ['v', 'Seen'],
+      ['e', 'Mark as read'],
+      ['[ ]', 'Go to the previous or next file'],
+      ['v', 'Mark a file as seen'],
       ['c', 'Comment'],
       ['r', 'Send back'],
       ['A', 'Approve'],
@@ -53,16 +53,16 @@ const KEYS: readonly { readonly where: string; readonly keys: readonly (readonly
   },
 ];
 
-export function SingleKeys({ className }: { readonly className: string | undefined }) {
-  const [on, setOn] = useState(singleKeysOn);
+export function SingleKeysToggle({ className }: { readonly className: string | undefined }) {
+  const [isOn, setIsOn] = useState(areSingleKeysOn);
   return (
     <label className={className}>
       <input
         type="checkbox"
-        checked={on}
+        checked={isOn}
         onChange={(event) => {
           setSingleKeys(event.target.checked);
-          setOn(event.target.checked);
+          setIsOn(event.target.checked);
         }}
       />
       Single-key shortcuts
@@ -70,22 +70,22 @@ export function SingleKeys({ className }: { readonly className: string | undefin
   );
 }
 
-interface Props {
+interface KeyListProps {
   readonly sectionClass?: string | undefined;
   readonly listClass: string | undefined;
 }
 
-export function KeyList({ sectionClass, listClass }: Props) {
-  return KEYS.map(({ where, keys }) => (
-    <section key={where} className={sectionClass} aria-label={where}>
-      <h3>{where}</h3>
+export function KeyList({ sectionClass, listClass }: KeyListProps) {
+  return KEY_GROUPS.map(({ title, keys }) => (
+    <section key={title} className={sectionClass} aria-label={title}>
+      <h3>{title}</h3>
       <dl className={listClass}>
-        {keys.map(([key, what]) => (
+        {keys.map(([key, action]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
             </dt>
-            <dd>{what}</dd>
+            <dd>{action}</dd>
           </div>
         ))}
       </dl>

@@ -1,43 +1,43 @@
-import { session, type Absence } from '../api/session';
+import { session, type SignedOutReason } from '../api/session';
 import { Button } from '../parts/Button';
-import { Copy } from '../parts/Copy';
+import { CopyButton } from '../parts/CopyButton';
 import { Logo } from './Logo';
 import css from './Login.module.css';
 
-interface Words {
+interface LoginMessage {
   readonly title: string;
   readonly text: string;
 }
 
-const WORDS: Readonly<Record<Absence, Words>> = {
-  none: { title: 'This page opens with a link', text: 'Each tab needs its own link. Run this in the project:' },
-  used: { title: 'This link has been used', text: 'A link works once. For a new one, run:' },
-  late: { title: 'This link has ended', text: 'An operator link is valid for ten minutes, a read-only link as long as its creator chose. For a new one, run:' },
-  unknown: { title: 'This link does not work', text: 'It was revoked, belongs to another project, or was copied incompletely. For a new one, run:' },
-  busy: { title: 'Too many invalid links', text: 'Wait a few seconds and try again.' },
-  away: { title: 'The server does not answer', text: 'Your link is not used yet. Try again, or start the server and ask for a new link:' },
-  ended: { title: 'Your session has expired', text: 'Its 30 days are over, or its link was revoked. For a new link, run:' },
-  left: { title: 'You are logged out', text: 'The token of this tab is void. To come back, run:' },
+const LOGIN_MESSAGES: Readonly<Record<SignedOutReason, LoginMessage>> = {
+  noLink: { title: 'This page opens with a link', text: 'Each tab needs its own link. Run this in the project:' },
+  linkUsed: { title: 'This link has been used', text: 'A link works once. For a new one, run:' },
+  linkExpired: { title: 'This link has expired', text: 'An operator link is valid for ten minutes, a read-only link as long as its creator chose. For a new one, run:' },
+  linkUnknown: { title: 'This link does not work', text: 'It was revoked, belongs to another project, or was copied incompletely. For a new one, run:' },
+  rateLimited: { title: 'Too many invalid links', text: 'Wait a few seconds and try again.' },
+  unreachable: { title: 'The server does not answer', text: 'Your link has not been used. Try again, or start the server and ask for a new link:' },
+  sessionExpired: { title: 'Your session has expired', text: 'Its 30 days are over, or its link was revoked. For a new link, run:' },
+  loggedOut: { title: 'You are logged out', text: 'To log in again, run:' },
 };
 
 /** Shown in a tab without a token: the reason, and how to log in. Keeps the address. */
-export function Login({ absence }: { readonly absence: Absence }) {
-  const { title, text } = WORDS[absence];
+export function Login({ reason }: { readonly reason: SignedOutReason }) {
+  const { title, text } = LOGIN_MESSAGES[reason];
   return (
     <main className={css.login}>
       <Logo />
       <h1>{title}</h1>
       <p className="mid">{text}</p>
-      {(absence === 'busy' || absence === 'away') && (
-        <Button look="primary" onClick={() => void session.again()}>
+      {(reason === 'rateLimited' || reason === 'unreachable') && (
+        <Button variant="primary" onClick={() => void session.retryLogin()}>
           Try again
         </Button>
       )}
-      {absence !== 'busy' && <Copy text="adjutant open" />}
-      {absence === 'used' && (
+      {reason !== 'rateLimited' && <CopyButton text="adjutant open" />}
+      {reason === 'linkUsed' && (
         <>
           <p className="dim">If you did not use it, end all sessions:</p>
-          <Copy text="adjutant open --revoke all" />
+          <CopyButton text="adjutant open --revoke all" />
         </>
       )}
     </main>

@@ -1,6 +1,6 @@
 import { useEffect, type ReactNode } from 'react';
 import { useOverview } from '../api/overview';
-import { Strip } from './Strip';
+import { StatusStrip } from './StatusStrip';
 import { TopBar } from './TopBar';
 import css from './Page.module.css';
 
@@ -21,7 +21,7 @@ export function Page({ name, title, children }: Props) {
   return (
     <main className={css.page}>
       <TopBar title={title ?? name} />
-      <Strip />
+      <StatusStrip />
       {children}
     </main>
   );

@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react';
 import { Fragment, useDeferredValue, useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { useReadOnly } from '../api/overview';
-import { matching, useCommands, type Command } from './commands';
+import { filterCommands, useCommands, type Command } from './commands';
 import css from './Palette.module.css';
 
 /** Command palette: search, navigation, actions and tools. */
@@ -9,15 +9,15 @@ export function Palette({ query, onClose }: { readonly query: string; readonly o
   const dialog = useRef<HTMLDialogElement>(null);
   const [words, setWords] = useState(query);
   const readOnly = useReadOnly();
-  const commands = matching(useCommands(useDeferredValue(words)), words);
+  const commands = filterCommands(useCommands(useDeferredValue(words)), words);
   useLayoutEffect(() => {
-    const shown = dialog.current;
-    if (shown !== null && !shown.open) shown.showModal();
-    return () => shown?.close();
+    const element = dialog.current;
+    if (element !== null && !element.open) element.showModal();
+    return () => element?.close();
   }, []);
   const run = (command: Command) => {
     onClose();
-    command.act();
+    command.run();
   };
   return (
     <dialog
@@ -31,7 +31,7 @@ export function Palette({ query, onClose }: { readonly query: string; readonly o
       onClick={(event) => event.target === event.currentTarget && onClose()}
       onKeyDown={(event) => event.stopPropagation()}
     >
-      <Box words={words} onWords={setWords} commands={commands} onRun={run} />
+      <PaletteSearch query={words} onQuery={setWords} commands={commands} onRun={run} />
       <div className={css.foot}>
         <span>
           <kbd>↑↓</kbd> move
@@ -42,15 +42,15 @@ export function Palette({ query, onClose }: { readonly query: string; readonly o
         <span>
           <kbd>esc</kbd> close
         </span>
-        <span className="grow right">{readOnly ? 'Read-only link' : 'Every tool you may call is here'}</span>
+        <span className="grow right">{readOnly ? 'Read-only link' : 'Includes every tool that you may call'}</span>
       </div>
     </dialog>
   );
 }
 
-interface BoxProps {
-  readonly words: string;
-  readonly onWords: (words: string) => void;
+interface PaletteSearchProps {
+  readonly query: string;
+  readonly onQuery: (words: string) => void;
   readonly commands: readonly Command[];
   readonly onRun: (command: Command) => void;
 }
@@ -59,20 +59,20 @@ interface BoxProps {
  * Input and results. The focus stays in the input; `aria-activedescendant` names the selected
  * result.
  */
-function Box({ words, onWords, commands, onRun }: BoxProps) {
+function PaletteSearch({ query, onQuery, commands, onRun }: PaletteSearchProps) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  const [chosen, setChosen] = useState<string | null>(null);
-  const at = Math.max(0, commands.findIndex((command) => command.key === chosen));
-  const active = commands[at];
+  const [selectedKey, setSelectedKey] = useState<string | null>(null);
+  const activeIndex = Math.max(0, commands.findIndex((command) => command.key === selectedKey));
+  const active = commands[activeIndex];
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
   }, [active?.key]);
-  const onKey = (event: KeyboardEvent) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by !== undefined && commands.length > 0) {
+  const handleKey = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && commands.length > 0) {
       event.preventDefault();
-      setChosen(commands[(at + by + commands.length) % commands.length]?.key ?? null);
+      setSelectedKey(commands[(activeIndex + step + commands.length) % commands.length]?.key ?? null);
     } else if (event.key === 'Enter' && !event.nativeEvent.isComposing && active !== undefined) {
       event.preventDefault();
       onRun(active);
@@ -94,12 +94,12 @@ function Box({ words, onWords, commands, onRun }: BoxProps) {
           autoComplete="off"
           spellCheck={false}
           maxLength={200}
-          value={words}
+          value={query}
           onChange={(event) => {
-            setChosen(null);
-            onWords(event.target.value);
+            setSelectedKey(null);
+            onQuery(event.target.value);
           }}
-          onKeyDown={onKey}
+          onKeyDown={handleKey}
         />
       </div>
       <div ref={list} id={`${id}-list`} role="listbox" aria-label="Results" className={css.list} tabIndex={-1}>
@@ -108,9 +108,9 @@ function Box({ words, onWords, commands, onRun }: BoxProps) {
             No match. Try a role, a task's number or title, or a tool.
           </div>
         )}
-        {commands.map((command, place) => (
+        {commands.map((command, index) => (
           <Fragment key={command.key}>
-            {command.group !== commands[place - 1]?.group && (
+            {command.group !== commands[index - 1]?.group && (
               <div role="presentation" className={css.group}>
                 {command.group}
               </div>
@@ -118,9 +118,9 @@ function Box({ words, onWords, commands, onRun }: BoxProps) {
             <div
               id={`${id}-${command.key}`}
               role="option"
-              aria-selected={place === at}
+              aria-selected={index === activeIndex}
               className={css.item}
-              onPointerMove={() => setChosen(command.key)}
+              onPointerMove={() => setSelectedKey(command.key)}
               onClick={() => onRun(command)}
             >
               {command.icon}

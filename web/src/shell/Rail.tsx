@@ -4,30 +4,30 @@ import { useLiveState } from '../api/live';
 import { useOverview } from '../api/overview';
 import type { Overview } from '../api/types';
 import { Elapsed } from '../parts/Elapsed';
-import { count, time } from '../parts/format';
+import { formatCount, formatTime } from '../parts/format';
 import { Logo } from './Logo';
-import { toggleNotifications, useNotifications } from './notify';
+import { toggleNotifications, useNotificationState } from './notify';
 import { PAGES } from './pages';
 import css from './Rail.module.css';
 
 interface Badge {
-  readonly n: number;
+  readonly count: number;
   /** Explains the count to screen readers; set if the operator must act. */
-  readonly asks: string | null;
+  readonly request: string | null;
 }
 
-function badgeOf(page: string, overview: Overview | undefined): Badge | null {
+function getBadge(page: string, overview: Overview | undefined): Badge | null {
   if (overview === undefined) return null;
-  if (page === 'Crew') return { n: overview.agents.running, asks: null };
-  if (page === 'Tasks') return { n: overview.openTasks, asks: null };
-  if (page === 'Mail' && overview.mail.needsAnswer > 0) return { n: overview.mail.needsAnswer, asks: 'need an answer' };
-  if (page === 'Mail' && overview.mail.unread > 0) return { n: overview.mail.unread, asks: null };
-  if (page === 'Reviews' && overview.reviews.forYou > 0) return { n: overview.reviews.forYou, asks: 'wait for you' };
+  if (page === 'Crew') return { count: overview.agents.running, request: null };
+  if (page === 'Tasks') return { count: overview.openTasks, request: null };
+  if (page === 'Mail' && overview.mail.needsAnswer > 0) return { count: overview.mail.needsAnswer, request: 'need an answer' };
+  if (page === 'Mail' && overview.mail.unread > 0) return { count: overview.mail.unread, request: null };
+  if (page === 'Reviews' && overview.reviews.forYou > 0) return { count: overview.reviews.forYou, request: 'wait for you' };
   return null;
 }
 
 /** True if an address belongs to a page. */
-export function isOn(href: string, location: string): boolean {
+export function isCurrentPage(href: string, location: string): boolean {
   if (location === href || location.startsWith(`${href}/`)) return true;
   return href === '/crew' && (location === '/' || location.startsWith('/agents/'));
 }
@@ -47,16 +47,16 @@ export function Rail() {
       </div>
       <ul className={css.pages}>
         {PAGES.map(({ name, href, icon: Icon, key }) => {
-          const badge = badgeOf(name, overview);
+          const badge = getBadge(name, overview);
           return (
             <li key={href}>
-              <Link href={href} aria-current={isOn(href, location) ? 'page' : undefined} title={`${name} (g ${key})`}>
+              <Link href={href} aria-current={isCurrentPage(href, location) ? 'page' : undefined} title={`${name} (g ${key})`}>
                 <Icon size={16} aria-hidden="true" />
                 <span>{name}</span>
                 {badge !== null && (
-                  <b className={badge.asks === null ? css.count : css.asks}>
-                    {count(badge.n)}
-                    {badge.asks !== null && <span className="sr-only"> {badge.asks}</span>}
+                  <b className={badge.request === null ? css.count : css.asks}>
+                    {formatCount(badge.count)}
+                    {badge.request !== null && <span className="sr-only"> {badge.request}</span>}
                   </b>
                 )}
               </Link>
@@ -64,22 +64,22 @@ export function Rail() {
           );
         })}
       </ul>
-      <Foot overview={overview} />
+      <RailFooter overview={overview} />
     </nav>
   );
 }
 
-function Foot({ overview }: { readonly overview: Overview | undefined }) {
-  const { last, phase } = useLiveState();
-  const notifications = useNotifications();
-  const words = { on: 'Notifications on', off: 'Notifications off', blocked: 'Notifications blocked' }[notifications];
+function RailFooter({ overview }: { readonly overview: Overview | undefined }) {
+  const { lastEvent, phase } = useLiveState();
+  const notifications = useNotificationState();
+  const notificationLabel = { on: 'Notifications on', off: 'Notifications off', blocked: 'Notifications blocked' }[notifications];
   return (
     <div className={css.foot}>
       {overview?.limited.slice(0, 2).map((limited) => (
         <span key={limited.who} className={css.line}>
           <Hourglass size={12} aria-hidden="true" />
           <span className="cut grow">{limited.who} limited</span>
-          to {time(limited.until)}
+          until {formatTime(limited.until)}
         </span>
       ))}
       <button
@@ -90,11 +90,11 @@ function Foot({ overview }: { readonly overview: Overview | undefined }) {
         onClick={() => void toggleNotifications()}
       >
         {notifications === 'on' ? <Bell size={12} aria-hidden="true" /> : <BellOff size={12} aria-hidden="true" />}
-        {words}
+        {notificationLabel}
       </button>
       <span className={css.line}>
-        <i className={phase === 'live' ? css.live : css.away} />
-        <span className="mono">event {last < 0 ? '…' : count(last)}</span>
+        <i className={phase === 'live' ? css.live : css.disconnected} />
+        <span className="mono">event {lastEvent < 0 ? '…' : formatCount(lastEvent)}</span>
         <span className="grow" />
         {overview !== undefined && (
           <span>

@@ -1,22 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useEffect, useRef, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import { kinds, live, useLive, useRefresh } from '../api/live';
+import { matchKinds, liveEvents, useLiveEvents, useRefreshOnEvents } from '../api/live';
 import { useOverview, useReadOnly } from '../api/overview';
 import { setServerTime } from '../parts/clock';
 import { Problem } from '../parts/Problem';
 import { Skeleton } from '../parts/Skeleton';
-import { Toasts, toast } from '../parts/toast';
+import { Toasts, showToast } from '../parts/toast';
 import { BottomBar } from './BottomBar';
 import { useKeys } from '../parts/keys';
 import { KeysHelp } from './KeysHelp';
-import { changesOf, notify } from './notify';
-import { closeOverlay, openKeys, openPalette, openStart, useOverlay } from './open';
+import { describeChanges, showNotices } from './notify';
+import { closeOverlay, openKeysHelp, openPalette, openStartAgent, useOverlay } from './overlay';
 import { PAGES } from './pages';
 import { Palette } from './Palette';
 import { Rail } from './Rail';
 import { StartAgent } from './StartAgent';
-import { otherTheme } from './theme';
+import { toggleTheme } from './theme';
 import { ToolDialog } from './ToolDialog';
 import css from './Shell.module.css';
 
@@ -25,22 +25,22 @@ function Overlays() {
   if (overlay === null) return null;
   if (overlay.kind === 'palette') return <Palette query={overlay.query} onClose={closeOverlay} />;
   if (overlay.kind === 'tool') return <ToolDialog name={overlay.name} input={overlay.input} onClose={closeOverlay} />;
-  if (overlay.kind === 'start') return <StartAgent start={overlay.start} onClose={closeOverlay} />;
+  if (overlay.kind === 'start') return <StartAgent defaults={overlay.defaults} onClose={closeOverlay} />;
   return <KeysHelp onClose={closeOverlay} />;
 }
 
 function useGlobalKeys(): void {
-  const [, go] = useLocation();
+  const [, navigate] = useLocation();
   const readOnly = useReadOnly();
   const { data } = useOverview();
   const next = data?.needsYou[0];
   useKeys({
     'mod+k': () => openPalette(),
-    '?': () => openKeys(),
-    t: () => otherTheme(),
-    ...(readOnly ? {} : { n: () => openStart() }),
-    ...(next === undefined ? {} : { 'g n': () => go(next.href) }),
-    ...Object.fromEntries(PAGES.map((page) => [`g ${page.key}`, () => go(page.href)])),
+    '?': () => openKeysHelp(),
+    t: () => toggleTheme(),
+    ...(readOnly ? {} : { n: () => openStartAgent() }),
+    ...(next === undefined ? {} : { 'g n': () => navigate(next.href) }),
+    ...Object.fromEntries(PAGES.map((page) => [`g ${page.key}`, () => navigate(page.href)])),
   });
 }
 
@@ -50,28 +50,28 @@ function useGlobalKeys(): void {
  */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient();
-  const [, go] = useLocation();
+  const [, navigate] = useLocation();
   const { data, error, refetch } = useOverview();
   useGlobalKeys();
-  const known = data !== undefined;
-  const from = useRef(0);
-  from.current = data?.lastEvent ?? 0;
+  const isReady = data !== undefined;
+  const startEvent = useRef(0);
+  startEvent.current = data?.lastEvent ?? 0;
   useEffect(() => {
-    if (!known) return;
-    live.start(from.current);
-    const off = live.onReset(() => void client.invalidateQueries());
+    if (!isReady) return;
+    liveEvents.start(startEvent.current);
+    const removeListener = liveEvents.onReset(() => void client.invalidateQueries());
     return () => {
-      off();
-      live.stop();
+      removeListener();
+      liveEvents.stop();
     };
-  }, [client, known]);
+  }, [client, isReady]);
   useEffect(() => {
     if (data !== undefined) setServerTime(data.now);
   }, [data]);
-  useRefresh(kinds('agent.', 'task.', 'mail.', 'review.', 'merge.', 'config.', 'epic.'), [['overview']]);
-  useLive(kinds('mail.', 'agent.', 'merge.', 'task.'), (batch) => notify(batch, go));
-  useLive(kinds('config.reloaded'), (batch) => {
-    for (const changes of batch.map(changesOf)) if (changes !== null) toast(changes);
+  useRefreshOnEvents(matchKinds('agent.', 'task.', 'mail.', 'review.', 'merge.', 'config.', 'epic.'), [['overview']]);
+  useLiveEvents(matchKinds('mail.', 'agent.', 'merge.', 'task.'), (batch) => showNotices(batch, navigate));
+  useLiveEvents(matchKinds('config.reloaded'), (batch) => {
+    for (const changes of batch.map(describeChanges)) if (changes !== null) showToast(changes);
   });
   return (
     <>
@@ -81,9 +81,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <div className={css.shell}>
         <Rail />
         <div className={css.main} id="content">
-          {known && <Suspense fallback={<Skeleton rows={14} />}>{children}</Suspense>}
-          {!known && error === null && <Skeleton rows={14} />}
-          {!known && error !== null && <Problem error={error} title="The page cannot begin" onRetry={() => void refetch()} />}
+          {isReady && <Suspense fallback={<Skeleton rows={14} />}>{children}</Suspense>}
+          {!isReady && error === null && <Skeleton rows={14} />}
+          {!isReady && error !== null && <Problem error={error} title="The page could not be loaded" onRetry={() => void refetch()} />}
         </div>
         <BottomBar />
       </div>

@@ -4,7 +4,7 @@ import { Button } from '../parts/Button';
 import { Dialog } from '../parts/Dialog';
 import { Field } from '../parts/Field';
 import { Problem } from '../parts/Problem';
-import { choicesOf, controlOf, useTools, valueOf, writtenOf, type Schema, type ToolShape } from './tools';
+import { listChoices, chooseControl, useTools, parseInput, formatInput, type Schema, type ToolDefinition } from './tools';
 import css from './ToolDialog.module.css';
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
 
 /** Form for any tool, generated from its schema. */
 export function ToolDialog({ name, input, onClose }: Props) {
-  const tool = useTools().find((one) => one.canonicalName === name || one.name === name);
+  const tool = useTools().find((candidate) => candidate.canonicalName === name || candidate.name === name);
   if (tool === undefined) {
     return (
       <Dialog title={name} onClose={onClose}>
@@ -26,52 +26,52 @@ export function ToolDialog({ name, input, onClose }: Props) {
   return <ToolForm key={tool.canonicalName} tool={tool} input={input} onClose={onClose} />;
 }
 
-function ToolForm({ tool, input, onClose }: { readonly tool: ToolShape; readonly input: Props['input']; readonly onClose: () => void }) {
+function ToolForm({ tool, input, onClose }: { readonly tool: ToolDefinition; readonly input: Props['input']; readonly onClose: () => void }) {
   const fields = Object.entries(tool.inputSchema.properties ?? {});
-  const [written, setWritten] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(fields.map(([field, schema]) => [field, writtenOf(controlOf(schema), input[field])])),
+  const [inputs, setInputs] = useState<Readonly<Record<string, string>>>(() =>
+    Object.fromEntries(fields.map(([field, schema]) => [field, formatInput(chooseControl(schema), input[field])])),
   );
-  const [busy, setBusy] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [output, setOutput] = useState<string | null>(null);
   const run = async () => {
-    setBusy(true);
+    setIsBusy(true);
     setError(null);
     setOutput(null);
     try {
-      const values = fields.map(([field, schema]) => [field, valueOf(controlOf(schema), written[field] ?? '')] as const);
+      const values = fields.map(([field, schema]) => [field, parseInput(chooseControl(schema), inputs[field] ?? '')] as const);
       const answer = await callTool(tool.canonicalName, Object.fromEntries(values.filter(([, value]) => value !== undefined)));
       setOutput(JSON.stringify(answer, null, 2));
     } catch (problem) {
       setError(problem instanceof SyntaxError ? new Error(`This is not JSON: ${problem.message}`) : problem);
     }
-    setBusy(false);
+    setIsBusy(false);
   };
-  const wrong = error instanceof ApiError ? error.field : null;
-  const foot = (
+  const errorField = error instanceof ApiError ? error.field : null;
+  const footer = (
     <>
       <span className="grow dim small">Recorded as a call of the operator.</span>
       <Button onClick={onClose}>Close</Button>
-      <Button look="primary" disabled={busy} onClick={() => void run()}>
+      <Button variant="primary" disabled={isBusy} onClick={() => void run()}>
         Run
       </Button>
     </>
   );
   return (
-    <Dialog title={tool.name} onClose={onClose} foot={foot}>
+    <Dialog title={tool.name} onClose={onClose} footer={footer}>
       <p className="mid">{tool.description}</p>
       {fields.map(([field, schema]) => (
-        <Input
+        <ToolInput
           key={field}
           name={field}
           schema={schema}
           required={tool.inputSchema.required?.includes(field) ?? false}
-          written={written[field] ?? ''}
-          error={wrong === field && error instanceof Error ? error.message : null}
-          onChange={(value) => setWritten((before) => ({ ...before, [field]: value }))}
+          text={inputs[field] ?? ''}
+          error={errorField === field && error instanceof Error ? error.message : null}
+          onChange={(value) => setInputs((before) => ({ ...before, [field]: value }))}
         />
       ))}
-      {error !== null && wrong === null && <Problem error={error} />}
+      {error !== null && errorField === null && <Problem error={error} />}
       {output !== null && (
         <pre className={css.output} tabIndex={0} aria-label="Output">
           {output}
@@ -81,23 +81,23 @@ function ToolForm({ tool, input, onClose }: { readonly tool: ToolShape; readonly
   );
 }
 
-interface InputProps {
+interface ToolInputProps {
   readonly name: string;
   readonly schema: Schema;
   readonly required: boolean;
-  readonly written: string;
+  readonly text: string;
   readonly error: string | null;
   readonly onChange: (written: string) => void;
 }
 
-function Input({ name, schema, required, written, error, onChange }: InputProps) {
-  const control = controlOf(schema);
+function ToolInput({ name, schema, required, text, error, onChange }: ToolInputProps) {
+  const control = chooseControl(schema);
   return (
     <Field label={required ? name : `${name} (optional)`} help={schema.description} error={error}>
       {(shared) => {
-        const props = { ...shared, value: written, onChange: (event: { target: { value: string } }) => onChange(event.target.value) };
+        const props = { ...shared, value: text, onChange: (event: { target: { value: string } }) => onChange(event.target.value) };
         if (control === 'choice' || control === 'yesno') {
-          const choices = control === 'yesno' ? ['yes', 'no'] : choicesOf(schema);
+          const choices = control === 'yesno' ? ['yes', 'no'] : listChoices(schema);
           return (
             <select {...props}>
               <option value="">{required ? 'Choose' : 'Default'}</option>

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { matching, type Command } from './commands';
+import { filterCommands, type Command } from './commands';
 
-const command = (key: string, text: string, quiet = false): Command => ({ key, text, quiet, group: 'Do', label: key, icon: null, act: () => undefined });
-const ALL = [command('crew', 'go to Crew'), command('start', 'start agent new'), command('send', 'tool mail_send Send mail', true)];
+const buildCommand = (key: string, text: string, quiet = false): Command => ({ key, searchText: text, isHiddenWithoutQuery: quiet, group: 'Actions', label: key, icon: null, run: () => undefined });
+const ALL = [buildCommand('crew', 'go to Crew'), buildCommand('start', 'start agent new'), buildCommand('send', 'tool mail_send Send mail', true)];
 
-test('every word must be there, in any order and case', () => {
-  expect(matching(ALL, 'AGENT sta').map((one) => one.key)).toEqual(['start']);
-  expect(matching(ALL, 'agent crew')).toEqual([]);
+test('commands match all words, in any order and case', () => {
+  expect(filterCommands(ALL, 'AGENT sta').map((one) => one.key)).toEqual(['start']);
+  expect(filterCommands(ALL, 'agent crew')).toEqual([]);
 });
 
-test('tools come when something is typed', () => {
-  expect(matching(ALL, ' ').map((one) => one.key)).toEqual(['crew', 'start']);
-  expect(matching(ALL, 'mail').map((one) => one.key)).toEqual(['send']);
+test('tools appear only with a query', () => {
+  expect(filterCommands(ALL, ' ').map((one) => one.key)).toEqual(['crew', 'start']);
+  expect(filterCommands(ALL, 'mail').map((one) => one.key)).toEqual(['send']);
 });

@@ -6,10 +6,10 @@ import { useLocation } from 'wouter';
 import { get } from '../api/client';
 import { useReadOnly } from '../api/overview';
 import { session } from '../api/session';
-import { isOver, StateIcon } from '../parts/State';
-import { openKeys, openStart, openTool } from './open';
+import { hasEnded, StateIcon } from '../parts/State';
+import { openKeysHelp, openStartAgent, openTool } from './overlay';
 import { PAGES } from './pages';
-import { otherTheme } from './theme';
+import { toggleTheme } from './theme';
 import { useTools } from './tools';
 import type { CrewList, Tasks } from '../api/types';
 
@@ -17,38 +17,38 @@ export interface Command {
   readonly key: string;
   readonly group: string;
   /** Text that the query is matched against. */
-  readonly text: string;
+  readonly searchText: string;
   readonly label: ReactNode;
   readonly icon: ReactNode;
   readonly hint?: string;
   /** Hidden without a query, for long groups such as tools. */
-  readonly quiet?: boolean;
-  readonly act: () => void;
+  readonly isHiddenWithoutQuery?: boolean;
+  readonly run: () => void;
 }
 
-interface Found {
+interface SearchResults {
   readonly agents: CrewList['rows'];
   readonly tasks: Tasks['tasks'];
 }
 
-const NOTHING: Found = { agents: [], tasks: [] };
-const VERBS = /^(kill|open|go to)\s+/i;
-const MOST_SHOWN = 60;
+const NO_RESULTS: SearchResults = { agents: [], tasks: [] };
+const VERB_PREFIX = /^(kill|open|go to)\s+/i;
+const MAX_SHOWN_COMMANDS = 60;
 
 /** Filters commands that contain every word of the query. */
-export function matching(commands: readonly Command[], words: string): readonly Command[] {
-  const wanted = words.toLowerCase().split(/\s+/).filter((word) => word !== '');
-  if (wanted.length === 0) return commands.filter((command) => command.quiet !== true);
-  const has = (command: Command) => wanted.every((word) => command.text.toLowerCase().includes(word));
-  return commands.filter(has).slice(0, MOST_SHOWN);
+export function filterCommands(commands: readonly Command[], query: string): readonly Command[] {
+  const words = query.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  if (words.length === 0) return commands.filter((command) => command.isHiddenWithoutQuery !== true);
+  const hasEveryWord = (command: Command) => words.every((word) => command.searchText.toLowerCase().includes(word));
+  return commands.filter(hasEveryWord).slice(0, MAX_SHOWN_COMMANDS);
 }
 
 /** Searches agents and tasks on the server. */
-function useFound(words: string): Found {
-  const q = words.replace(VERBS, '').trim();
+function useSearchResults(query: string): SearchResults {
+  const q = query.replace(VERB_PREFIX, '').trim();
   const { data } = useQuery({
     queryKey: ['palette', q],
-    queryFn: async ({ signal }): Promise<Found> => {
+    queryFn: async ({ signal }): Promise<SearchResults> => {
       const [crew, tasks] = await Promise.all([
         get<CrewList>('/api/crew', { state: 'all', q, limit: 6 }, signal),
         get<Tasks>('/api/tasks', { q, limit: 6 }, signal),
@@ -59,99 +59,99 @@ function useFound(words: string): Found {
     placeholderData: (before) => before,
     gcTime: 10_000,
   });
-  return q === '' || data === undefined ? NOTHING : data;
+  return q === '' || data === undefined ? NO_RESULTS : data;
 }
 
-function agentCommands(agent: Found['agents'][number], words: string, readOnly: boolean, go: (href: string) => void): Command[] {
+function buildAgentCommands(agent: SearchResults['agents'][number], query: string, readOnly: boolean, navigate: (href: string) => void): Command[] {
   const name = `${agent.role} ${agent.short}`;
   const about = agent.task === null ? '' : `TAS-${agent.task.number} ${agent.task.title}`;
   // The server may have matched a field that is not shown. The verb is not part of its query.
-  const text = `${name} ${agent.id} ${about} ${words.replace(VERBS, '')}`;
+  const searchText = `${name} ${agent.id} ${about} ${query.replace(VERB_PREFIX, '')}`;
   const open: Command = {
     key: `open-${agent.id}`,
     group: 'Agents',
-    text: `open ${text}`,
+    searchText: `open ${searchText}`,
     label: (
       <>
         <b>{name}</b> <span className="dim">{about}</span>
       </>
     ),
     icon: <StateIcon state={agent.state} />,
-    act: () => go(`/agents/${agent.id}`),
+    run: () => navigate(`/agents/${agent.id}`),
   };
-  if (readOnly || isOver(agent.state)) return [open];
+  if (readOnly || hasEnded(agent.state)) return [open];
   const kill: Command = {
     key: `kill-${agent.id}`,
     group: 'Agents',
-    text: `kill ${text}`,
+    searchText: `kill ${searchText}`,
     label: (
       <>
         <b>Kill {name}</b> <span className="dim">asks first</span>
       </>
     ),
     icon: <CircleStop size={14} aria-hidden="true" />,
-    act: () => go(`/agents/${agent.id}?do=kill`),
+    run: () => navigate(`/agents/${agent.id}?do=kill`),
   };
   return [open, kill];
 }
 
-function acts(readOnly: boolean): Command[] {
-  const start: Command = { key: 'start', group: 'Do', text: 'start agent new run', label: 'Start agent', icon: <Plus size={14} aria-hidden="true" />, hint: 'n', act: () => openStart() };
+function buildActionCommands(readOnly: boolean): Command[] {
+  const start: Command = { key: 'start', group: 'Actions', searchText: 'start agent new run', label: 'Start agent', icon: <Plus size={14} aria-hidden="true" />, hint: 'n', run: () => openStartAgent() };
   return [
     ...(readOnly ? [] : [start]),
-    { key: 'theme', group: 'Do', text: 'theme light dark', label: 'Light or dark', icon: <MoonStar size={14} aria-hidden="true" />, hint: 't', act: otherTheme },
-    { key: 'keys', group: 'Do', text: 'keys keyboard shortcuts help', label: 'Keys', icon: <Keyboard size={14} aria-hidden="true" />, hint: '?', act: openKeys },
+    { key: 'theme', group: 'Actions', searchText: 'theme light dark', label: 'Switch between light and dark', icon: <MoonStar size={14} aria-hidden="true" />, hint: 't', run: toggleTheme },
+    { key: 'keys', group: 'Actions', searchText: 'keys keyboard shortcuts help', label: 'Show keys', icon: <Keyboard size={14} aria-hidden="true" />, hint: '?', run: openKeysHelp },
     {
       key: 'leave',
-      group: 'Do',
-      text: 'log out leave',
+      group: 'Actions',
+      searchText: 'log out leave',
       label: 'Log out of this tab',
       icon: <LogOut size={14} aria-hidden="true" />,
       // The tab forgets its token even if the server is unreachable.
-      act: () => void session.leave(),
+      run: () => void session.logOut(),
     },
   ];
 }
 
 /** Lists all commands; `filterCommands` applies the query. */
-export function useCommands(words: string): readonly Command[] {
-  const found = useFound(words);
+export function useCommands(query: string): readonly Command[] {
+  const results = useSearchResults(query);
   const tools = useTools();
   const readOnly = useReadOnly();
-  const [, go] = useLocation();
-  const pages = PAGES.map(({ name, href, icon: Icon, key }): Command => ({
+  const [, navigate] = useLocation();
+  const pageCommands = PAGES.map(({ name, href, icon: Icon, key }): Command => ({
     key: `page-${href.slice(1)}`,
     group: 'Go to',
-    text: `go to ${name}`,
+    searchText: `go to ${name}`,
     label: name,
     icon: <Icon size={14} aria-hidden="true" />,
     hint: `g ${key}`,
-    act: () => go(href),
+    run: () => navigate(href),
   }));
-  const tasks = found.tasks.map((task): Command => ({
+  const taskCommands = results.tasks.map((task): Command => ({
     key: `task-${task.number}`,
     group: 'Tasks',
-    text: `open task TAS-${task.number} ${task.title} ${words.replace(VERBS, '')}`,
+    searchText: `open task TAS-${task.number} ${task.title} ${query.replace(VERB_PREFIX, '')}`,
     label: (
       <>
         <span className="mono dim">TAS-{task.number}</span> {task.title}
       </>
     ),
     icon: <SquareKanban size={14} aria-hidden="true" />,
-    act: () => go(`/tasks?task=${task.number}`),
+    run: () => navigate(`/tasks?task=${task.number}`),
   }));
-  const uses = tools.map((tool): Command => ({
+  const toolCommands = tools.map((tool): Command => ({
     key: `tool-${tool.canonicalName}`,
     group: 'Tools',
-    text: `tool ${tool.name} ${tool.title}`,
+    searchText: `tool ${tool.name} ${tool.title}`,
     label: (
       <>
         <span className="mono">{tool.name}</span> <span className="dim">{tool.title}</span>
       </>
     ),
     icon: <Wrench size={14} aria-hidden="true" />,
-    quiet: true,
-    act: () => openTool(tool.canonicalName),
+    isHiddenWithoutQuery: true,
+    run: () => openTool(tool.canonicalName),
   }));
-  return [...found.agents.flatMap((agent) => agentCommands(agent, words, readOnly, go)), ...tasks, ...pages, ...acts(readOnly), ...uses];
+  return [...results.agents.flatMap((agent) => buildAgentCommands(agent, query, readOnly, navigate)), ...taskCommands, ...pageCommands, ...buildActionCommands(readOnly), ...toolCommands];
 }

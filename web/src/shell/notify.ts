@@ -3,9 +3,9 @@ import { useSyncExternalStore } from 'react';
 import type { LiveEvent } from '../api/live';
 import type { AgentState } from '../api/types';
 
-const SETTING = 'adjutant.notify';
+const NOTIFY_STORAGE_KEY = 'adjutant.notify';
 /** Limit of changes named in one message. */
-const SHOWN_CHANGES = 3;
+const MAX_SHOWN_CHANGES = 3;
 
 export interface Notice {
   readonly title: string;
@@ -15,10 +15,10 @@ export interface Notice {
   readonly tag: string;
 }
 
-const ENDS: Partial<Record<AgentState, string>> = { failed: 'failed', timed_out: 'timed out', over_budget: 'is over budget', lost: 'was lost' };
+const FAILURE_WORDS: Partial<Record<AgentState, string>> = { failed: 'failed', timed_out: 'timed out', over_budget: 'is over budget', lost: 'was lost' };
 
 /** Builds the notification for an event; null if it needs none. */
-export function noticeOf(event: LiveEvent): Notice | null {
+export function buildNotice(event: LiveEvent): Notice | null {
   const tag = `adjutant-${event.number}`;
   switch (event.kind) {
     case 'mail.sent': {
@@ -27,7 +27,7 @@ export function noticeOf(event: LiveEvent): Notice | null {
     }
     case 'agent.finished': {
       const { state, reason, role = 'agent' } = event.data;
-      const end = ENDS[state];
+      const end = FAILURE_WORDS[state];
       return end === undefined ? null : { title: `${role} ${end}`, body: reason, href: `/agents/${event.agentId ?? ''}`, tag };
     }
     case 'merge.changed': {
@@ -47,52 +47,52 @@ export function noticeOf(event: LiveEvent): Notice | null {
 }
 
 /** Describes changed settings; null if nothing changed. */
-export function changesOf(event: LiveEvent): string | null {
+export function describeChanges(event: LiveEvent): string | null {
   const changes = event.kind === 'config.reloaded' ? (event.data.changes ?? []) : [];
   if (changes.length === 0) return null;
-  const more = changes.length - SHOWN_CHANGES;
-  return `Changed settings were read: ${changes.slice(0, SHOWN_CHANGES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+  const hiddenCount = changes.length - MAX_SHOWN_CHANGES;
+  return `Settings changed: ${changes.slice(0, MAX_SHOWN_CHANGES).join('; ')}${hiddenCount > 0 ? `; and ${hiddenCount} more` : ''}`;
 }
 
-const watchers = new Set<() => void>();
-const supported = typeof Notification !== 'undefined';
+const subscribers = new Set<() => void>();
+const isSupported = typeof Notification !== 'undefined';
 
-function isOn(): boolean {
-  return supported && Notification.permission === 'granted' && localStorage.getItem(SETTING) === 'on';
+function areNotificationsOn(): boolean {
+  return isSupported && Notification.permission === 'granted' && localStorage.getItem(NOTIFY_STORAGE_KEY) === 'on';
 }
 
 /** State of notifications; `blocked` if the browser forbids them. */
-export function useNotifications(): 'on' | 'off' | 'blocked' {
+export function useNotificationState(): 'on' | 'off' | 'blocked' {
   return useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher);
-      return () => watchers.delete(watcher);
+    (subscriber) => {
+      subscribers.add(subscriber);
+      return () => subscribers.delete(subscriber);
     },
-    () => (isOn() ? 'on' : !supported || Notification.permission === 'denied' ? 'blocked' : 'off'),
+    () => (areNotificationsOn() ? 'on' : !isSupported || Notification.permission === 'denied' ? 'blocked' : 'off'),
   );
 }
 
 /** Turns notifications on, after asking the browser, or off. */
 export async function toggleNotifications(): Promise<void> {
-  if (isOn()) localStorage.setItem(SETTING, 'off');
-  else if (supported && (await Notification.requestPermission()) === 'granted') localStorage.setItem(SETTING, 'on');
-  for (const watcher of watchers) watcher();
+  if (areNotificationsOn()) localStorage.setItem(NOTIFY_STORAGE_KEY, 'off');
+  else if (isSupported && (await Notification.requestPermission()) === 'granted') localStorage.setItem(NOTIFY_STORAGE_KEY, 'on');
+  for (const subscriber of subscribers) subscriber();
 }
 
 /** Shows the notifications of a batch; joins many into one. */
-export function notify(batch: readonly LiveEvent[], go: (href: string) => void): void {
-  if (!isOn() || document.visibilityState === 'visible') return;
-  const notices = batch.map(noticeOf).filter((notice) => notice !== null);
+export function showNotices(batch: readonly LiveEvent[], navigate: (href: string) => void): void {
+  if (!areNotificationsOn() || document.visibilityState === 'visible') return;
+  const notices = batch.map(buildNotice).filter((notice) => notice !== null);
   const [first] = notices;
   if (first === undefined) return;
   const shown =
     notices.length <= 3 ? notices : [{ ...first, title: `${notices.length} things need you`, body: notices.map((one) => one.title).join(', '), href: '/crew' }];
   for (const notice of shown) {
-    const note = new Notification(notice.title, { body: notice.body, tag: notice.tag, icon: '/icon.svg' });
-    note.onclick = () => {
+    const notification = new Notification(notice.title, { body: notice.body, tag: notice.tag, icon: '/icon.svg' });
+    notification.onclick = () => {
       window.focus();
-      go(notice.href);
-      note.close();
+      navigate(notice.href);
+      notification.close();
     };
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { choicesOf, controlOf, valueOf, writtenOf, type Schema } from './tools';
+import { listChoices, chooseControl, parseInput, formatInput, type Schema } from './tools';
 
 test('each kind of field has its control', () => {
   const cases: [Schema, string][] = [
@@ -13,17 +13,17 @@ test('each kind of field has its control', () => {
     [{ anyOf: [{ enum: ['a'] }, { type: 'null' }] }, 'choice'],
     [{}, 'json'],
   ];
-  for (const [schema, control] of cases) expect(controlOf(schema)).toBe(control);
-  expect(choicesOf({ anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] })).toEqual(['a', 'b']);
+  for (const [schema, control] of cases) expect(chooseControl(schema)).toBe(control);
+  expect(listChoices({ anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] })).toEqual(['a', 'b']);
 });
 
-test('what is written comes back as the tool wants it, and back again', () => {
-  expect(valueOf('line', ' ')).toBeUndefined();
-  expect(valueOf('number', '4')).toBe(4);
-  expect(valueOf('yesno', 'no')).toBe(false);
-  expect(valueOf('lines', 'a\n\n b ')).toEqual(['a', 'b']);
-  expect(() => valueOf('json', '{')).toThrow();
-  expect(writtenOf('lines', ['a', 'b'])).toBe('a\nb');
-  expect(writtenOf('json', { a: 1 })).toBe('{\n  "a": 1\n}');
-  expect(writtenOf('line', undefined)).toBe('');
+test('input is parsed as the schema requires, and formatted back', () => {
+  expect(parseInput('line', ' ')).toBeUndefined();
+  expect(parseInput('number', '4')).toBe(4);
+  expect(parseInput('yesno', 'no')).toBe(false);
+  expect(parseInput('lines', 'a\n\n b ')).toEqual(['a', 'b']);
+  expect(() => parseInput('json', '{')).toThrow();
+  expect(formatInput('lines', ['a', 'b'])).toBe('a\nb');
+  expect(formatInput('json', { a: 1 })).toBe('{\n  "a": 1\n}');
+  expect(formatInput('line', undefined)).toBe('');
 });

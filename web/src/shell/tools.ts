@@ -15,11 +15,11 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-export type ToolShape = Omit<ToolEntry, 'inputSchema'> & { readonly inputSchema: Schema };
+export type ToolDefinition = Omit<ToolEntry, 'inputSchema'> & { readonly inputSchema: Schema };
 
-const NONE: readonly ToolShape[] = [];
+const NO_TOOLS: readonly ToolDefinition[] = [];
 
-export function useTools(): readonly ToolShape[] {
+export function useTools(): readonly ToolDefinition[] {
   const readOnly = useReadOnly();
   const { data } = useQuery({
     queryKey: ['tools'],
@@ -27,20 +27,20 @@ export function useTools(): readonly ToolShape[] {
     enabled: !readOnly,
     staleTime: 60_000,
   });
-  return data?.tools ?? NONE;
+  return data?.tools ?? NO_TOOLS;
 }
 
-export type Control = 'line' | 'text' | 'number' | 'yesno' | 'choice' | 'lines' | 'json';
+export type FieldControl = 'line' | 'text' | 'number' | 'yesno' | 'choice' | 'lines' | 'json';
 
-function typesOf(schema: Schema): readonly string[] {
+function listTypes(schema: Schema): readonly string[] {
   const own = schema.type === undefined ? [] : typeof schema.type === 'string' ? [schema.type] : schema.type;
-  return [...own, ...(schema.anyOf ?? []).flatMap(typesOf)].filter((type) => type !== 'null');
+  return [...own, ...(schema.anyOf ?? []).flatMap(listTypes)].filter((type) => type !== 'null');
 }
 
 /** Chooses the control of a field; complex types use JSON. */
-export function controlOf(schema: Schema): Control {
+export function chooseControl(schema: Schema): FieldControl {
   if (schema.enum !== undefined || schema.anyOf?.some((one) => one.enum !== undefined) === true) return 'choice';
-  const types = typesOf(schema);
+  const types = listTypes(schema);
   if (types.length !== 1) return 'json';
   switch (types[0]) {
     case 'string':
@@ -51,36 +51,36 @@ export function controlOf(schema: Schema): Control {
     case 'boolean':
       return 'yesno';
     case 'array':
-      return schema.items !== undefined && controlOf(schema.items) === 'line' ? 'lines' : 'json';
+      return schema.items !== undefined && chooseControl(schema.items) === 'line' ? 'lines' : 'json';
     default:
       return 'json';
   }
 }
 
-export function choicesOf(schema: Schema): readonly string[] {
+export function listChoices(schema: Schema): readonly string[] {
   const all = schema.enum ?? schema.anyOf?.flatMap((one) => one.enum ?? []) ?? [];
   return all.filter((one): one is string => typeof one === 'string');
 }
 
 /** Parses the text of a control; returns undefined if it is empty. */
-export function valueOf(control: Control, written: string): unknown {
-  if (written.trim() === '') return undefined;
+export function parseInput(control: FieldControl, text: string): unknown {
+  if (text.trim() === '') return undefined;
   switch (control) {
     case 'number':
-      return Number(written);
+      return Number(text);
     case 'yesno':
-      return written === 'yes';
+      return text === 'yes';
     case 'lines':
-      return written.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+      return text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
     case 'json':
-      return JSON.parse(written) as unknown;
+      return JSON.parse(text) as unknown;
     default:
-      return written;
+      return text;
   }
 }
 
 /** Formats a value for its control. */
-export function writtenOf(control: Control, value: unknown): string {
+export function formatInput(control: FieldControl, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (control === 'yesno') return value === true ? 'yes' : 'no';
   if (control === 'lines' && Array.isArray(value)) return value.join('\n');

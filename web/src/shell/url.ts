@@ -3,21 +3,21 @@ import { useCallback } from 'react';
 import { useSearchParams } from 'wouter';
 
 /** A parameter of the address. The default value removes it. Changes add no history entry. */
-export function useParam<T extends string>(name: string, otherwise: T): [T, (value: T) => void] {
+export function useParam<T extends string>(name: string, defaultValue: T): [T, (value: T) => void] {
   const [params, setParams] = useSearchParams();
-  const value = (params.get(name) ?? otherwise) as T;
-  const set = useCallback(
+  const value = (params.get(name) ?? defaultValue) as T;
+  const setValue = useCallback(
     (next: T) =>
       setParams(
         (before) => {
           const after = new URLSearchParams(before);
-          if (next === otherwise) after.delete(name);
+          if (next === defaultValue) after.delete(name);
           else after.set(name, next);
           return after;
         },
         { replace: true },
       ),
-    [name, otherwise, setParams],
+    [name, defaultValue, setParams],
   );
-  return [value, set];
+  return [value, setValue];
 }

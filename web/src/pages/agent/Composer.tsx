@@ -4,27 +4,27 @@ import { LISTENING_KINDS } from '../../api/agentFacts';
 import { ApiError, callTool, post } from '../../api/client';
 import { Button } from '../../parts/Button';
 import { Problem } from '../../parts/Problem';
-import { isOver } from '../../parts/State';
-import { toast } from '../../parts/toast';
-import { openStart } from '../../shell/open';
+import { hasEnded } from '../../parts/State';
+import { showToast } from '../../parts/toast';
+import { openStartAgent } from '../../shell/overlay';
 import type { CrewRow, InputOutcome } from '../../api/types';
-import { nameOf } from '../crew/words';
+import { getAgentName } from '../crew/agentText';
 import css from './Composer.module.css';
 
 /** Placeholder that tells how the message reaches the agent. */
-export function placeholder(row: CrewRow): string {
-  const who = `Write to ${nameOf(row)} ${row.short}`;
-  if (row.state === 'waiting_review') return `${who}. It is woken when the review ends.`;
-  if (row.state === 'queued') return `${who}. It reads your message when it starts.`;
-  if (row.state === 'limited') return `${who}. It reads your message when its model is available again.`;
-  return row.state === 'running' && LISTENING_KINDS.includes(row.kind) ? who : `${who}. It receives your message as mail.`;
+export function getPlaceholder(row: CrewRow): string {
+  const prompt = `Write to ${getAgentName(row)} ${row.short}`;
+  if (row.state === 'waiting_review') return `${prompt}. It wakes when the review ends.`;
+  if (row.state === 'queued') return `${prompt}. It reads your message when it starts.`;
+  if (row.state === 'limited') return `${prompt}. It reads your message when its model is available again.`;
+  return row.state === 'running' && LISTENING_KINDS.includes(row.kind) ? prompt : `${prompt}. It receives your message as mail.`;
 }
 
 /**
  * Types the message into a listening agent; otherwise, or if the agent does not accept it, sends
  * mail. Returns the way taken.
  */
-async function tell(row: CrewRow, text: string): Promise<'typed' | 'mailed'> {
+async function sendToAgent(row: CrewRow, text: string): Promise<'typed' | 'mailed'> {
   if (row.state === 'running' && LISTENING_KINDS.includes(row.kind)) {
     try {
       const { taken } = await post<InputOutcome>(`/api/agents/${row.id}/input`, { line: text });
@@ -34,8 +34,8 @@ async function tell(row: CrewRow, text: string): Promise<'typed' | 'mailed'> {
       if (!(error instanceof ApiError) || error.code !== 'INVALID_AGENT_STATE') throw error;
     }
   }
-  const first = text.trim().split('\n')[0] ?? '';
-  const subject = first.length > 100 ? `${first.slice(0, 99)}…` : first;
+  const firstLine = text.trim().split('\n')[0] ?? '';
+  const subject = firstLine.length > 100 ? `${firstLine.slice(0, 99)}…` : firstLine;
   await callTool('mcp__mail__send', { toAgentId: row.id, subject, body: text });
   return 'mailed';
 }
@@ -49,35 +49,35 @@ interface Props {
 /** Input for messages to the agent. */
 export function Composer({ row, field, onSent }: Props) {
   const [text, setText] = useState('');
-  const [busy, setBusy] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const going = useRef(false);
-  if (isOver(row.state)) {
+  const isSending = useRef(false);
+  if (hasEnded(row.state)) {
     if (row.kind === 'enlisted') return null;
     return (
       <div className={`${css.box} ${css.over}`}>
         <span className="grow">This agent has ended. Another agent can continue its conversation.</span>
-        <Button icon={<Play size={14} aria-hidden="true" />} onClick={() => openStart({ resume: row.id })}>
+        <Button icon={<Play size={14} aria-hidden="true" />} onClick={() => openStartAgent({ resume: row.id })}>
           Resume
         </Button>
       </div>
     );
   }
   const send = async () => {
-    if (text.trim() === '' || going.current) return;
-    going.current = true;
-    setBusy(true);
+    if (text.trim() === '' || isSending.current) return;
+    isSending.current = true;
+    setIsBusy(true);
     setError(null);
     try {
-      const how = await tell(row, text);
+      const way = await sendToAgent(row, text);
       setText('');
-      if (how === 'mailed') toast(`Mailed to ${nameOf(row)} ${row.short}`);
+      if (way === 'mailed') showToast(`Mailed to ${getAgentName(row)} ${row.short}`);
       onSent();
     } catch (problem) {
       setError(problem);
     } finally {
-      going.current = false;
-      setBusy(false);
+      isSending.current = false;
+      setIsBusy(false);
     }
   };
   return (
@@ -88,14 +88,14 @@ export function Composer({ row, field, onSent }: Props) {
         void send();
       }}
     >
-      {error !== null && <Problem error={error} title="It was not sent; your words are still here" />}
+      {error !== null && <Problem error={error} title="The message was not sent; your text is kept" />}
       <div className={css.field}>
         <textarea
           ref={field}
           rows={1}
           value={text}
-          placeholder={placeholder(row)}
-          aria-label={`Write to ${nameOf(row)} ${row.short}`}
+          placeholder={getPlaceholder(row)}
+          aria-label={`Write to ${getAgentName(row)} ${row.short}`}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
@@ -105,7 +105,7 @@ export function Composer({ row, field, onSent }: Props) {
           }}
         />
         <kbd aria-hidden="true">⌘↵</kbd>
-        <Button type="submit" small look="quiet" disabled={busy || text.trim() === ''} icon={<Send size={14} aria-hidden="true" />} aria-label="Send" />
+        <Button type="submit" small variant="quiet" disabled={isBusy || text.trim() === ''} icon={<Send size={14} aria-hidden="true" />} aria-label="Send" />
       </div>
     </form>
   );

@@ -7,71 +7,71 @@ import { Link } from 'wouter';
 import { Ansi } from '../../parts/Ansi';
 import { Button } from '../../parts/Button';
 import { Json } from '../../parts/Code';
-import { count, plural, took } from '../../parts/format';
+import { formatCount, formatLatency, pluralize } from '../../parts/format';
 import { Markdown } from '../../parts/Markdown';
-import { useRecordOf } from './queries';
-import type { Came, Source, Step } from './steps';
-import { about, bare, edited, isShell, lastLines, opensItself, since, tookOf, verdict } from './words';
+import { useRecordOfCall } from './queries';
+import type { CallResult, StepSource, Step } from './steps';
+import { describeCall, getToolName, countEditedLines, isShellTool, keepLastLines, opensByDefault, formatOffset, getCallDuration, getVerdict } from './stepText';
 import css from './StepRow.module.css';
 
 /** Longest output that is shown completely, in lines. */
-const FOLDED = 200;
-const SHOWN = 20;
+const MAX_UNFOLDED_LINES = 200;
+const FOLDED_LINES_SHOWN = 20;
 
-const TOOLS: Readonly<Record<string, LucideIcon>> = {
+const TOOL_ICONS: Readonly<Record<string, LucideIcon>> = {
   Read: FileSearch, Grep: Search, Glob: Search, LS: Search, Edit: FilePen, MultiEdit: FilePen, Write: FilePen, NotebookEdit: FilePen,
   apply_patch: FilePen, edit: FilePen, read: FileSearch, search: Search, WebFetch: Globe, WebSearch: Globe, web_search: Globe, fetch: Globe,
   TodoWrite: ListChecks, Task: Network, Agent: Network, collab: Network,
 };
-const TOOLSETS: Readonly<Record<string, LucideIcon>> = {
+const TOOLSET_ICONS: Readonly<Record<string, LucideIcon>> = {
   mail: Mail, task: ListChecks, session: ListChecks, files: Lock, review: Eye, git: GitCommitHorizontal, agents: Network, harness: Network,
   orchestrator: Network, supervisor: Network, agent: Network,
 };
 
-function iconOf(step: Step): LucideIcon {
+function chooseIcon(step: Step): LucideIcon {
   if (step.kind === 'message') return MessageSquare;
   if (step.kind === 'told') return MessageSquareQuote;
   if (step.kind === 'thought') return MessageSquare;
   if (step.kind === 'error') return CircleX;
   if (step.kind === 'system') return step.tool === null ? Info : TriangleAlert;
-  if (step.commit !== null || step.came?.commit != null) return GitCommitHorizontal;
-  if (step.kind === 'output' || isShell(step.tool)) return SquareTerminal;
+  if (step.commit !== null || step.result?.commit != null) return GitCommitHorizontal;
+  if (step.kind === 'output' || isShellTool(step.tool)) return SquareTerminal;
   const tool = step.tool ?? '';
-  return TOOLS[tool] ?? TOOLSETS[tool.split('__')[1] ?? ''] ?? Wrench;
+  return TOOL_ICONS[tool] ?? TOOLSET_ICONS[tool.split('__')[1] ?? ''] ?? Wrench;
 }
 
-interface OutProps {
+interface ProgramOutputProps {
   readonly text: string;
   readonly cut: number;
-  readonly err?: boolean;
-  readonly onWhole: () => Promise<void>;
+  readonly isError?: boolean;
+  readonly onLoadWhole: () => Promise<void>;
 }
 
 /** Output of a program, folded to its last lines if it is long; cut output can be loaded. */
-function Out({ text, cut, err = false, onWhole }: OutProps) {
-  const [open, setOpen] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const shown = open ? { text, left: 0 } : lastLines(text, FOLDED, SHOWN);
-  const whole = () => {
-    setBusy(true);
-    void onWhole().finally(() => setBusy(false));
+function ProgramOutput({ text, cut, isError = false, onLoadWhole }: ProgramOutputProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
+  const shown = isOpen ? { text, left: 0 } : keepLastLines(text, MAX_UNFOLDED_LINES, FOLDED_LINES_SHOWN);
+  const loadWhole = () => {
+    setIsBusy(true);
+    void onLoadWhole().finally(() => setIsBusy(false));
   };
   return (
     <>
       {shown.left > 0 && (
         <div className={css.fold}>
-          <Button small look="quiet" onClick={() => setOpen(true)}>
-            {plural(shown.left, 'line')} before; show all
+          <Button small variant="quiet" onClick={() => setIsOpen(true)}>
+            Show {pluralize(shown.left, 'earlier line')}
           </Button>
         </div>
       )}
-      <pre className={err ? `${css.out} ${css.err}` : css.out}>
+      <pre className={isError ? `${css.output} ${css.err}` : css.output}>
         <Ansi text={shown.text.replace(/\n$/, '')} />
       </pre>
       {cut > 0 && (
         <div className={css.fold}>
-          <span className="tiny dim">{count(cut)} bytes were left out here.</span>
-          <Button small look="quiet" disabled={busy} onClick={whole}>
+          <span className="tiny dim">{formatCount(cut)} bytes are not shown.</span>
+          <Button small variant="quiet" disabled={isBusy} onClick={loadWhole}>
             Show all
           </Button>
         </div>
@@ -80,56 +80,56 @@ function Out({ text, cut, err = false, onWhole }: OutProps) {
   );
 }
 
-function CallMore({ id, step, onWhole }: { readonly id: string; readonly step: Step; readonly onWhole: (source: Source) => Promise<void> }) {
-  const { came } = step;
-  const record = useRecordOf(id, step.tool, step.at, came?.at ?? null);
-  const simple = typeof step.input === 'object' && step.input !== null && Object.keys(step.input).length <= 1 && about(step.input).length < 120;
+function CallDetails({ id, step, onLoadWhole }: { readonly id: string; readonly step: Step; readonly onLoadWhole: (source: StepSource) => Promise<void> }) {
+  const { result } = step;
+  const record = useRecordOfCall(id, step.tool, step.at, result?.at ?? null);
+  const isSimpleInput = typeof step.input === 'object' && step.input !== null && Object.keys(step.input).length <= 1 && describeCall(step.input).length < 120;
   return (
     <div className={css.more}>
-      {step.input !== null && !simple && <Json value={step.input} />}
-      {came !== null && came.text.trim() !== '' && <Out text={came.text} cut={came.cut} onWhole={() => onWhole(came.source)} />}
+      {step.input !== null && !isSimpleInput && <Json value={step.input} />}
+      {result !== null && result.text.trim() !== '' && <ProgramOutput text={result.text} cut={result.cut} onLoadWhole={() => onLoadWhole(result.source)} />}
       {record.data != null && (
         <Link href={`/record?q=${encodeURIComponent(`agent:${id}`)}&call=${record.data.number}`} className={css.record}>
-          Record {count(record.data.number)}
+          Record {formatCount(record.data.number)}
         </Link>
       )}
     </div>
   );
 }
 
-function Verdict({ came, word }: { readonly came: Came; readonly word: string }) {
-  const Icon = came.ok ? CircleCheck : CircleX;
+function VerdictMark({ result, text }: { readonly result: CallResult; readonly text: string }) {
+  const Icon = result.ok ? CircleCheck : CircleX;
   return (
-    <span className={css.verdict} data-state={came.ok ? 'succeeded' : 'failed'}>
+    <span className={css.verdict} data-state={result.ok ? 'succeeded' : 'failed'}>
       <Icon size={12} aria-hidden="true" />
-      {word}
+      {text}
     </span>
   );
 }
 
-function Call({ id, step, onWhole }: { readonly id: string; readonly step: Step; readonly onWhole: (source: Source) => Promise<void> }) {
+function CallStep({ id, step, onLoadWhole }: { readonly id: string; readonly step: Step; readonly onLoadWhole: (source: StepSource) => Promise<void> }) {
   // The visitor's choice takes precedence over the default.
-  const [chosen, setChosen] = useState<boolean | null>(null);
-  const open = chosen ?? opensItself(step);
-  const changes = edited(step);
-  const ended = verdict(step);
-  const ms = tookOf(step);
-  const commit = step.came?.commit ?? null;
+  const [chosenOpen, setChosenOpen] = useState<boolean | null>(null);
+  const isOpen = chosenOpen ?? opensByDefault(step);
+  const lineCounts = countEditedLines(step);
+  const verdict = getVerdict(step);
+  const ms = getCallDuration(step);
+  const commit = step.result?.commit ?? null;
   return (
     <div>
-      <button type="button" className={css.call} aria-expanded={open} onClick={() => setChosen(!open)}>
-        <span className={css.name}>{bare(step.tool ?? 'tool')}</span>
-        <span className={`${css.about} cut`}>{about(step.input)}</span>
-        {changes !== null && (
+      <button type="button" className={css.call} aria-expanded={isOpen} onClick={() => setChosenOpen(!isOpen)}>
+        <span className={css.name}>{getToolName(step.tool ?? 'tool')}</span>
+        <span className={`${css.about} cut`}>{describeCall(step.input)}</span>
+        {lineCounts !== null && (
           <span className={css.counts}>
-            <span className="plus">+{changes.added}</span> <span className="minus">−{changes.removed}</span>
+            <span className="plus">+{lineCounts.added}</span> <span className="minus">−{lineCounts.removed}</span>
           </span>
         )}
-        {ended !== null && step.came !== null && <Verdict came={step.came} word={ended.word} />}
+        {verdict !== null && step.result !== null && <VerdictMark result={step.result} text={verdict.text} />}
         {commit !== null && <span className={css.chip}>{commit.slice(0, 7)}</span>}
-        <span className={css.took}>{ms === null ? '…' : took(ms)}</span>
+        <span className={css.duration}>{ms === null ? '…' : formatLatency(ms)}</span>
       </button>
-      {open && <CallMore id={id} step={step} onWhole={onWhole} />}
+      {isOpen && <CallDetails id={id} step={step} onLoadWhole={onLoadWhole} />}
     </div>
   );
 }
@@ -138,19 +138,19 @@ interface Props {
   readonly id: string;
   readonly step: Step;
   readonly start: string;
-  readonly onWhole: (source: Source) => Promise<void>;
+  readonly onLoadWhole: (source: StepSource) => Promise<void>;
 }
 
-function content({ id, step, onWhole }: Props): ReactNode {
+function renderContent({ id, step, onLoadWhole }: Props): ReactNode {
   switch (step.kind) {
     case 'call':
-      return <Call id={id} step={step} onWhole={onWhole} />;
+      return <CallStep id={id} step={step} onLoadWhole={onLoadWhole} />;
     case 'output':
-      return <Out text={step.text} cut={step.cut} err={step.err} onWhole={() => onWhole(step.source)} />;
+      return <ProgramOutput text={step.text} cut={step.cut} isError={step.err} onLoadWhole={() => onLoadWhole(step.source)} />;
     case 'told':
       return (
-        <div className={css.told}>
-          <Markdown text={lastOf(step.text)} />
+        <div className={css.prompt}>
+          <Markdown text={shortenPrompt(step.text)} />
         </div>
       );
     case 'message':
@@ -169,8 +169,8 @@ function content({ id, step, onWhole }: Props): ReactNode {
 }
 
 /** Keeps the end of the first prompt, which states the task; its own tab has the complete text. */
-function lastOf(text: string): string {
-  const { text: shown, left } = lastLines(text, 30, 12);
+function shortenPrompt(text: string): string {
+  const { text: shown, left } = keepLastLines(text, 30, 12);
   return left === 0 ? text : `*… ${left} earlier lines; see “Prompt and context” for the complete text*\n\n${shown}`;
 }
 
@@ -178,15 +178,15 @@ function lastOf(text: string): string {
 export const StepRow = memo(function StepRow(props: Props) {
   const { step, start } = props;
   if (step.kind === 'attempt') return <div className={css.attempt}>attempt {step.source.attempt}</div>;
-  const Icon = iconOf(step);
-  const says = step.kind === 'message' || step.kind === 'told' || step.kind === 'thought';
+  const Icon = chooseIcon(step);
+  const isText = step.kind === 'message' || step.kind === 'told' || step.kind === 'thought';
   return (
-    <div className={says ? `${css.step} ${css.say}` : css.step} data-kind={step.kind}>
+    <div className={isText ? `${css.step} ${css.text}` : css.step} data-kind={step.kind}>
       <time className={css.time} dateTime={step.at} title={new Date(step.at).toLocaleString('en-GB')}>
-        {since(step.at, start)}
+        {formatOffset(step.at, start)}
       </time>
       <Icon size={14} className={css.icon} aria-hidden="true" />
-      <div className="grow">{content(props)}</div>
+      <div className="grow">{renderContent(props)}</div>
     </div>
   );
 });

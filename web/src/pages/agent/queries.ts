@@ -2,37 +2,37 @@
 import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { get } from '../../api/client';
-import { useRefresh } from '../../api/live';
-import type { Letters } from '../../api/types';
+import { useRefreshOnEvents } from '../../api/live';
+import type { MailItems } from '../../api/types';
 import type { Records } from '../../api/types';
-import { Reader, type Reading } from './reader';
+import { StreamReader, type StreamState } from './streamReader';
 import type { AgentDetails, AgentDiff, AgentStory, AgentStream } from '../../api/types';
 
-const path = (id: string, part = ''): string => `/api/agents/${encodeURIComponent(id)}${part}`;
+const agentPath = (id: string, suffix = ''): string => `/api/agents/${encodeURIComponent(id)}${suffix}`;
 
 /** Loads an agent by its id or an unambiguous part of it. */
 export function useAgent(name: string): UseQueryResult<AgentDetails> {
   return useQuery({
-    queryKey: ['agents', name, 'whole'],
-    queryFn: ({ signal }) => get<AgentDetails>(path(name), {}, signal),
+    queryKey: ['agents', name, 'details'],
+    queryFn: ({ signal }) => get<AgentDetails>(agentPath(name), {}, signal),
     refetchInterval: (query) => (query.state.data?.finishedAt === null ? 5000 : false),
   });
 }
 
-export function useStory(id: string, over: boolean): UseQueryResult<AgentStory> {
+export function useStory(id: string, isEnded: boolean): UseQueryResult<AgentStory> {
   return useQuery({
     queryKey: ['agents', id, 'story'],
-    queryFn: ({ signal }) => get<AgentStory>(path(id, '/story'), {}, signal),
-    refetchInterval: over ? false : 10_000,
+    queryFn: ({ signal }) => get<AgentStory>(agentPath(id, '/story'), {}, signal),
+    refetchInterval: isEnded ? false : 10_000,
   });
 }
 
 /** Loads the changes of an agent. Each request runs git, so the interval is long. */
-export function useDiff(id: string, over: boolean): UseQueryResult<AgentDiff> {
+export function useDiff(id: string, isEnded: boolean): UseQueryResult<AgentDiff> {
   return useQuery({
     queryKey: ['agents', id, 'diff'],
-    queryFn: ({ signal }) => get<AgentDiff>(path(id, '/diff'), {}, signal),
-    refetchInterval: over ? false : 8000,
+    queryFn: ({ signal }) => get<AgentDiff>(agentPath(id, '/diff'), {}, signal),
+    refetchInterval: isEnded ? false : 8000,
     // An unchanged patch must stay the same object, or all its lines would be parsed again.
     structuralSharing: true,
   });
@@ -40,7 +40,7 @@ export function useDiff(id: string, over: boolean): UseQueryResult<AgentDiff> {
 
 /** Reloads the data when an event concerns the agent or one of its children. */
 export function useAgentEvents(id: string): void {
-  useRefresh(
+  useRefreshOnEvents(
     (event) =>
       event.agentId === id ||
       (event.kind === 'agent.created' && event.data.parentId === id) ||
@@ -49,7 +49,7 @@ export function useAgentEvents(id: string): void {
   );
 }
 
-export function useCalls(id: string) {
+export function useRecordedCalls(id: string) {
   return useInfiniteQuery({
     queryKey: ['agents', id, 'calls'],
     queryFn: ({ pageParam, signal }) => get<Records>('/api/record', { agent: id, before: pageParam, limit: 100 }, signal),
@@ -59,8 +59,8 @@ export function useCalls(id: string) {
 }
 
 /** Finds the recorded call for a call in the stream: the same tool at the same time. */
-export function useRecordOf(id: string, tool: string | null, from: string, to: string | null) {
-  const ours = tool?.startsWith('mcp__') === true && to !== null;
+export function useRecordOfCall(id: string, tool: string | null, from: string, to: string | null) {
+  const isAdjutantTool = tool?.startsWith('mcp__') === true && to !== null;
   return useQuery({
     queryKey: ['record', 'of', id, tool, from],
     queryFn: async ({ signal }) => {
@@ -69,7 +69,7 @@ export function useRecordOf(id: string, tool: string | null, from: string, to: s
       const { rows } = await get<Records>('/api/record', { agent: id, tool, since, until, order: 'asc', limit: 1 }, signal);
       return rows[0] ?? null;
     },
-    enabled: ours,
+    enabled: isAdjutantTool,
     staleTime: Infinity,
   });
 }
@@ -77,23 +77,23 @@ export function useRecordOf(id: string, tool: string | null, from: string, to: s
 export function useAgentMail(id: string) {
   return useInfiniteQuery({
     queryKey: ['agent-mail', id],
-    queryFn: ({ pageParam, signal }) => get<Letters>('/api/mail', { agent: id, after: pageParam, limit: 50 }, signal),
+    queryFn: ({ pageParam, signal }) => get<MailItems>('/api/mail', { agent: id, after: pageParam, limit: 50 }, signal),
     initialPageParam: null as number | null,
     getNextPageParam: (page) => page.nextCursor,
   });
 }
 
 /** Follows the agent's stream while the page is mounted. Enlisted agents have no stream. */
-export function useStream(id: string, attempt: number, kind: string): { readonly reader: Reader; readonly reading: Reading } {
-  const reader = useMemo(() => new Reader((wish, signal) => get<AgentStream>(path(id, '/stream'), { ...wish }, signal), 1), [id]);
-  const reading = useSyncExternalStore(reader.watch, reader.reading);
-  const ours = kind !== 'enlisted';
+export function useStream(id: string, attempt: number, kind: string): { readonly reader: StreamReader; readonly state: StreamState } {
+  const reader = useMemo(() => new StreamReader((query, signal) => get<AgentStream>(agentPath(id, '/stream'), { ...query }, signal), 1), [id]);
+  const state = useSyncExternalStore(reader.subscribe, reader.getState);
+  const hasStream = kind !== 'enlisted';
   useEffect(() => {
-    if (ours) reader.start();
+    if (hasStream) reader.resume();
     return () => reader.stop();
-  }, [reader, ours]);
+  }, [reader, hasStream]);
   useEffect(() => {
-    if (ours) void reader.follow(attempt);
-  }, [reader, attempt, ours]);
-  return { reader, reading };
+    if (hasStream) void reader.follow(attempt);
+  }, [reader, attempt, hasStream]);
+  return { reader, state };
 }

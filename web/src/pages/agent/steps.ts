@@ -3,21 +3,21 @@
 import type { AgentStream, OutputPlace, StreamItem } from '../../api/types';
 
 /** Origin of a step in the stream, to load its complete form. */
-export interface Source {
+export interface StepSource {
   readonly attempt: number;
   readonly from: OutputPlace;
   readonly next: OutputPlace;
   readonly index: number;
 }
 
-export interface Came {
+export interface CallResult {
   readonly at: string;
   readonly text: string;
   readonly ok: boolean;
   readonly durationMs: number | null;
   readonly commit: string | null;
   readonly cut: number;
-  readonly source: Source;
+  readonly source: StepSource;
 }
 
 export interface Step {
@@ -33,31 +33,31 @@ export interface Step {
   readonly part: boolean;
   readonly err: boolean;
   readonly cut: number;
-  readonly source: Source;
+  readonly source: StepSource;
   /** Result of a call; null while it runs. */
-  readonly came: Came | null;
+  readonly result: CallResult | null;
 }
 
 /** All items read so far. Immutable: every update returns a new value. */
-export interface Stream {
+export interface StepStream {
   readonly parts: readonly AgentStream[];
   readonly steps: readonly Step[];
 }
 
-export const NOTHING: Stream = { parts: [], steps: [] };
+export const EMPTY_STREAM: StepStream = { parts: [], steps: [] };
 
 /** Longest joined text; a longer one continues in another step. */
-const LONGEST = 1_000_000;
+const MAX_JOINED_LENGTH = 1_000_000;
 /** Number of items kept; dropped ones can be read again. */
-const MOST = 20_000;
+const MAX_KEPT_ITEMS = 20_000;
 
-function stepOf(item: StreamItem, source: Source): Step {
+function buildStep(item: StreamItem, source: StepSource): Step {
   const { at, kind, id, tool, text, input, ok, commit, part, err, cut } = item;
   const { attempt, from, index } = source;
-  return { key: `${attempt}.${from.segment}.${from.offset}.${index}`, kind, at, id, tool, text, input, ok, commit, part, err, cut, source, came: null };
+  return { key: `${attempt}.${from.segment}.${from.offset}.${index}`, kind, at, id, tool, text, input, ok, commit, part, err, cut, source, result: null };
 }
 
-function cameOf(item: StreamItem, source: Source): Came {
+function buildResult(item: StreamItem, source: StepSource): CallResult {
   const { at, text, durationMs, commit, cut } = item;
   return { at, text, ok: item.ok !== false, durationMs, commit, cut, source };
 }
@@ -67,7 +67,7 @@ function isEmpty(input: unknown): boolean {
 }
 
 /** Adds items to a list of steps in place. */
-class Builder {
+class StepBuilder {
   readonly steps: Step[];
   /** Index of each call by attempt and id. */
   readonly #calls = new Map<string, number>();
@@ -79,27 +79,27 @@ class Builder {
     });
   }
 
-  part(part: AgentStream): void {
+  addPart(part: AgentStream): void {
     const last = this.steps.at(-1);
     const before = last?.source.attempt ?? part.attempt;
-    if (before < part.attempt) this.#divide(part);
-    part.items.forEach((item, index) => this.#item(item, { attempt: part.attempt, from: part.from, next: part.next, index }));
+    if (before < part.attempt) this.#addAttemptLine(part);
+    part.items.forEach((item, index) => this.#addItem(item, { attempt: part.attempt, from: part.from, next: part.next, index }));
   }
 
   /** Adds a separator between two attempts. */
-  #divide(part: AgentStream): void {
+  #addAttemptLine(part: AgentStream): void {
     const at = part.items[0]?.at;
     if (at === undefined) return;
     const item: StreamItem = { at, kind: 'system', id: null, tool: null, text: '', input: null, ok: null, durationMs: null, commit: null, part: false, err: false, cut: 0 };
     const source = { attempt: part.attempt, from: part.from, next: part.next, index: -1 };
-    this.steps.push({ ...stepOf(item, source), kind: 'attempt' });
+    this.steps.push({ ...buildStep(item, source), kind: 'attempt' });
   }
 
-  #item(item: StreamItem, source: Source): void {
+  #addItem(item: StreamItem, source: StepSource): void {
     const known = item.id === null ? undefined : this.#calls.get(`${source.attempt} ${item.id}`);
     const call = known === undefined ? undefined : this.steps[known];
     if (known !== undefined && call !== undefined && item.kind === 'output') {
-      this.steps[known] = { ...call, came: cameOf(item, source) };
+      this.steps[known] = { ...call, result: buildResult(item, source) };
       return;
     }
     if (known !== undefined && call !== undefined && item.kind === 'call') {
@@ -109,51 +109,51 @@ class Builder {
       return;
     }
     const last = this.steps.at(-1);
-    if (last !== undefined && goesOn(item, last, source.attempt)) {
+    if (last !== undefined && continuesStep(item, last, source.attempt)) {
       this.steps[this.steps.length - 1] = { ...last, text: last.text + item.text, cut: last.cut + item.cut, commit: last.commit ?? item.commit };
       return;
     }
     if (item.kind === 'call' && item.id !== null) this.#calls.set(`${source.attempt} ${item.id}`, this.steps.length);
-    this.steps.push(stepOf(item, source));
+    this.steps.push(buildStep(item, source));
   }
 }
 
-function goesOn(item: StreamItem, last: Step, attempt: number): boolean {
+function continuesStep(item: StreamItem, last: Step, attempt: number): boolean {
   return (
     item.part && last.part && item.kind === last.kind && item.id === last.id && item.err === last.err &&
-    last.source.attempt === attempt && last.text.length + item.text.length <= LONGEST
+    last.source.attempt === attempt && last.text.length + item.text.length <= MAX_JOINED_LENGTH
   );
 }
 
-function built(parts: readonly AgentStream[]): Stream {
-  const builder = new Builder([]);
-  for (const part of parts) builder.part(part);
+function buildStream(parts: readonly AgentStream[]): StepStream {
+  const builder = new StepBuilder([]);
+  for (const part of parts) builder.addPart(part);
   return { parts, steps: builder.steps };
 }
 
 /** Adds newer parts at the end. */
-export function append(stream: Stream, more: readonly AgentStream[]): Stream {
+export function appendParts(stream: StepStream, more: readonly AgentStream[]): StepStream {
   const parts = [...stream.parts, ...more.filter((part) => part.items.length > 0)];
-  let many = parts.reduce((sum, part) => sum + part.items.length, 0);
-  if (many > MOST) {
-    while (many > MOST * 0.75 && parts.length > 1) many -= parts.shift()?.items.length ?? 0;
-    return built(parts);
+  let itemCount = parts.reduce((sum, part) => sum + part.items.length, 0);
+  if (itemCount > MAX_KEPT_ITEMS) {
+    while (itemCount > MAX_KEPT_ITEMS * 0.75 && parts.length > 1) itemCount -= parts.shift()?.items.length ?? 0;
+    return buildStream(parts);
   }
-  const builder = new Builder(stream.steps);
-  for (const part of more) builder.part(part);
+  const builder = new StepBuilder(stream.steps);
+  for (const part of more) builder.addPart(part);
   return { parts, steps: builder.steps };
 }
 
 /** Adds an older part at the start. Results that arrived before their call are joined with it. */
-export function prepend(stream: Stream, part: AgentStream): Stream {
-  return part.items.length === 0 ? stream : built([part, ...stream.parts]);
+export function prependPart(stream: StepStream, part: AgentStream): StepStream {
+  return part.items.length === 0 ? stream : buildStream([part, ...stream.parts]);
 }
 
 /** Replaces a cut item with its complete form. */
-export function completed(stream: Stream, source: Source, whole: AgentStream): Stream {
+export function replaceCutItem(stream: StepStream, source: StepSource, whole: AgentStream): StepStream {
   const item = whole.items[source.index];
   if (item === undefined) return stream;
-  const same = (part: AgentStream) =>
+  const isSource = (part: AgentStream) =>
     part.attempt === source.attempt && part.from.segment === source.from.segment && part.from.offset === source.from.offset;
-  return built(stream.parts.map((part) => (same(part) ? { ...part, items: part.items.map((one, at) => (at === source.index ? item : one)) } : part)));
+  return buildStream(stream.parts.map((part) => (isSource(part) ? { ...part, items: part.items.map((one, at) => (at === source.index ? item : one)) } : part)));
 }

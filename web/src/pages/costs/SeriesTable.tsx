@@ -1,20 +1,20 @@
 // Table form of the plot: one row per step, one column per group.
-import { count, money, time } from '../../parts/format';
+import { formatCount, formatMoney, formatTime } from '../../parts/format';
 import type { CostSeries } from '../../api/types';
-import { amount, steps } from './stack';
-import type { Unit } from './span';
+import { getAmount, buildSteps } from './stack';
+import type { CostUnit } from './span';
 import css from './tables.module.css';
 
 interface Props {
   readonly series: CostSeries;
-  readonly unit: Unit;
+  readonly unit: CostUnit;
   /** False if only screen readers get the table. */
   readonly visible: boolean;
 }
 
 export function SeriesTable({ series, unit, visible }: Props) {
-  const one = (value: number) => (unit === 'money' ? money(value) : count(value));
-  const found = steps(series, unit).filter((step) => step.segments.length > 0);
+  const formatAmount = (value: number) => (unit === 'money' ? formatMoney(value) : formatCount(value));
+  const rows = buildSteps(series, unit).filter((step) => step.segments.length > 0);
   const table = (
     <table className={visible ? css.table : 'sr-only'}>
       <caption className="sr-only">{unit === 'money' ? 'Dollars' : 'Tokens'} over time by {series.by}</caption>
@@ -26,28 +26,28 @@ export function SeriesTable({ series, unit, visible }: Props) {
               {label}
             </th>
           ))}
-          <th scope="col">Together</th>
+          <th scope="col">Total</th>
         </tr>
       </thead>
       <tbody>
-        {found.map((step) => (
+        {rows.map((step) => (
           <tr key={step.at}>
-            <th scope="row">{time(step.at)}</th>
+            <th scope="row">{formatTime(step.at)}</th>
             {series.keys.map(({ key }) => {
               const segment = step.segments.find((other) => other.key === key);
-              return <td key={key}>{segment === undefined ? '' : one(segment.to - segment.from)}</td>;
+              return <td key={key}>{segment === undefined ? '' : formatAmount(segment.to - segment.from)}</td>;
             })}
-            <td>{one(step.sum)}</td>
+            <td>{formatAmount(step.sum)}</td>
           </tr>
         ))}
       </tbody>
       <tfoot>
         <tr>
-          <th scope="row">All</th>
+          <th scope="row">Total</th>
           {series.keys.map((key) => (
-            <td key={key.key}>{one(amount(key, unit))}</td>
+            <td key={key.key}>{formatAmount(getAmount(key, unit))}</td>
           ))}
-          <td>{one(amount(series.total, unit))}</td>
+          <td>{formatAmount(getAmount(series.total, unit))}</td>
         </tr>
       </tfoot>
     </table>

@@ -2,11 +2,11 @@
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get } from '../../api/client';
 import type { CostSeries, CostSummary, Lineage, ToolFigures } from '../../api/types';
-import type { Cut, Span } from './span';
+import type { CostGrouping, TimeSpan } from './span';
 
-const EVERY = 20_000;
+const REFETCH_INTERVAL_MS = 20_000;
 
-function times({ since, until }: Span): { since: string; until: string | null } {
+function buildTimeQuery({ since, until }: TimeSpan): { since: string; until: string | null } {
   return { since: since.toISOString(), until: until?.toISOString() ?? null };
 }
 
@@ -15,11 +15,11 @@ function useCosts<T>(name: string, path: string, query: Readonly<Record<string, 
     queryKey: ['costs', name, query],
     queryFn: ({ signal }) => get<T>(path, query, signal),
     placeholderData: keepPreviousData,
-    refetchInterval: EVERY,
+    refetchInterval: REFETCH_INTERVAL_MS,
   });
 }
 
-export const useSeries = (span: Span, by: Cut): UseQueryResult<CostSeries> => useCosts('series', '/api/costs/series', { ...times(span), by });
-export const useSummary = (span: Span): UseQueryResult<CostSummary> => useCosts('summary', '/api/costs/summary', times(span));
+export const useSeries = (span: TimeSpan, by: CostGrouping): UseQueryResult<CostSeries> => useCosts('series', '/api/costs/series', { ...buildTimeQuery(span), by });
+export const useSummary = (span: TimeSpan): UseQueryResult<CostSummary> => useCosts('summary', '/api/costs/summary', buildTimeQuery(span));
 export const useLineage = (agent: string): UseQueryResult<Lineage> => useCosts('lineage', '/api/costs/lineage', { agent: agent === '' ? null : agent });
-export const useToolsUsed = (span: Span): UseQueryResult<ToolFigures> => useCosts('tools', '/api/usage/tools', times(span));
+export const useToolFigures = (span: TimeSpan): UseQueryResult<ToolFigures> => useCosts('tools', '/api/usage/tools', buildTimeQuery(span));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csv, seriesCsv, steps } from './stack';
+import { formatCsv, formatSeriesCsv, buildSteps } from './stack';
 import type { CostSeries } from '../../api/types';
 
 const SERIES: CostSeries = {
@@ -21,24 +21,24 @@ const SERIES: CostSeries = {
 
 describe('a series', () => {
   it('stacks in the order of its keys and adds up to its total', () => {
-    const found = steps(SERIES, 'money');
-    expect(found.map((step) => step.sum)).toEqual([1, 0, 3]);
-    expect(found.map((step) => step.total)).toEqual([1, 1, 4]);
-    expect(found[2]?.segments).toEqual([
+    const steps = buildSteps(SERIES, 'money');
+    expect(steps.map((step) => step.sum)).toEqual([1, 0, 3]);
+    expect(steps.map((step) => step.total)).toEqual([1, 1, 4]);
+    expect(steps[2]?.segments).toEqual([
       { key: 'coder', from: 0, to: 2 },
       { key: 'other', from: 2, to: 3 },
     ]);
-    expect(steps(SERIES, 'tokens').at(-1)?.total).toBe(35);
+    expect(buildSteps(SERIES, 'tokens').at(-1)?.total).toBe(35);
   });
 
-  it('lets a correction count, but gives it no bar', () => {
+  it('counts a correction without a bar', () => {
     const points = [{ from: '2026-11-15T00:00:00.000Z', values: [{ key: 'coder', usd: -0.5, tokens: 0 }] }];
-    const [step] = steps({ ...SERIES, points }, 'money');
+    const [step] = buildSteps({ ...SERIES, points }, 'money');
     expect([step?.sum, step?.total, step?.segments.length]).toEqual([0, -0.5, 0]);
   });
 
-  it('is carried away with every value in it', () => {
-    expect(seriesCsv(SERIES).split('\r\n')).toEqual([
+  it('is exported with every value', () => {
+    expect(formatSeriesCsv(SERIES).split('\r\n')).toEqual([
       'from,role,usd,tokens',
       '2026-11-15T00:00:00.000Z,coder,1,10',
       '2026-11-15T02:00:00.000Z,other,1,5',
@@ -47,7 +47,7 @@ describe('a series', () => {
     ]);
   });
 
-  it('cannot smuggle a formula into a spreadsheet', () => {
-    expect(csv([['=1+1', 'a,"b"', 2]])).toBe(`'=1+1,"a,""b""",2\r\n`);
+  it('escapes formulas in CSV', () => {
+    expect(formatCsv([['=1+1', 'a,"b"', 2]])).toBe(`'=1+1,"a,""b""",2\r\n`);
   });
 });

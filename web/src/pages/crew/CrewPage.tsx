@@ -2,29 +2,29 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useOverview, useReadOnly } from '../../api/overview';
 import { Button } from '../../parts/Button';
-import { serverNow, useNow } from '../../parts/clock';
+import { getServerTime, useNow } from '../../parts/clock';
 import { Dialog } from '../../parts/Dialog';
-import { Empty } from '../../parts/Empty';
+import { EmptyState } from '../../parts/EmptyState';
 import { Problem } from '../../parts/Problem';
-import { Search } from '../../parts/Search';
-import { Segmented, type Choice } from '../../parts/Segmented';
+import { FilterInput } from '../../parts/FilterInput';
+import { SegmentedControl, type Choice } from '../../parts/SegmentedControl';
 import { Skeleton } from '../../parts/Skeleton';
 import { useKeys } from '../../parts/keys';
-import { openStart } from '../../shell/open';
+import { openStartAgent } from '../../shell/overlay';
 import { Page } from '../../shell/Page';
 import { useParam } from '../../shell/url';
-import { Asks } from './Asks';
-import { Dock, DockBody, mailTo, type Asking } from './Dock';
-import { WINDOWS, axisOf, type Axis, type WindowName } from './lanes';
+import { AgentDialog } from './AgentDialog';
+import { Dock, DockBody, buildMailLink, type AgentAction } from './Dock';
+import { WINDOW_MS, buildAxis, type LaneAxis, type WindowName } from './lanes';
 import { Legend } from './Legend';
-import { Needs } from './Needs';
+import { NeedsList } from './NeedsList';
 import { isFlat, type CrewFilter } from './view';
-import { Tree } from './Tree';
-import { flatten } from './levels';
-import { treeKeys } from './treeKeys';
-import { useCrew, type Crew } from './useCrew';
-import { useRoom } from '../../parts/media';
-import { actsOf, nameOf } from './words';
+import { CrewTree } from './CrewTree';
+import { flattenTree } from './levels';
+import { createTreeKeys } from './treeKeys';
+import { useCrew, type CrewHandle } from './useCrew';
+import { useLayoutWidth } from '../../parts/media';
+import { getAllowedActions, getAgentName } from './agentText';
 import css from './CrewPage.module.css';
 
 const WINDOW_CHOICES: readonly Choice<WindowName>[] = [
@@ -34,126 +34,126 @@ const WINDOW_CHOICES: readonly Choice<WindowName>[] = [
 ];
 
 /** Rebases the axis when it has moved by its own length, and when its window changes. */
-function useAxis(window: number): Axis {
+function useAxis(window: number): LaneAxis {
   const now = useNow();
-  const [base, setBase] = useState(serverNow);
-  const axis = useMemo(() => axisOf(base, window), [base, window]);
+  const [base, setBase] = useState(getServerTime);
+  const axis = useMemo(() => buildAxis(base, window), [base, window]);
   useEffect(() => {
-    if (now - base > axis.past) setBase(serverNow());
+    if (now - base > axis.past) setBase(getServerTime());
   }, [now, base, axis]);
   return axis;
 }
 
-function useLater<T>(value: T, ms: number): T {
-  const [later, setLater] = useState(value);
+function useDebounced<T>(value: T, ms: number): T {
+  const [debounced, setDebounced] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setLater(value), ms);
+    const timer = setTimeout(() => setDebounced(value), ms);
     return () => clearTimeout(timer);
   }, [value, ms]);
-  return later;
+  return debounced;
 }
 
-function Nothing({ crew, standing, q, onClear }: { readonly crew: Crew; readonly standing: CrewFilter; readonly q: string; readonly onClear: () => void }) {
+function EmptyCrew({ crew, stateFilter, q, onClear }: { readonly crew: CrewHandle; readonly stateFilter: CrewFilter; readonly q: string; readonly onClear: () => void }) {
   const readOnly = useReadOnly();
   if (crew.phase === 'failed') return <Problem error={crew.error} title="The crew could not be read" onRetry={crew.reload} />;
-  if (q.trim() !== '' || standing !== 'all') {
-    const what = q.trim() === '' ? `is ${standing}` : `has “${q.trim()}” in its role, id or task`;
+  if (q.trim() !== '' || stateFilter !== 'all') {
+    const condition = q.trim() === '' ? `is ${stateFilter}` : `has “${q.trim()}” in its role, id or task`;
     return (
-      <Empty title="Nobody here" action={<Button onClick={onClear}>Clear the filter</Button>}>
-        No agent {what}.
-      </Empty>
+      <EmptyState title="No matching agents" action={<Button onClick={onClear}>Clear the filter</Button>}>
+        No agent {condition}.
+      </EmptyState>
     );
   }
   return (
-    <Empty
+    <EmptyState
       title="No agents yet"
       commands={['adjutant demo', 'adjutant run -p "…"']}
-      action={readOnly ? undefined : <Button look="primary" onClick={() => openStart()}>Start agent</Button>}
+      action={readOnly ? undefined : <Button variant="primary" onClick={() => openStartAgent()}>Start agent</Button>}
     >
       Agents that you start, and all that they start, are shown here as a live tree. `adjutant demo` runs a small crew without a model.
-    </Empty>
+    </EmptyState>
   );
 }
 
 export default function CrewPage() {
-  const [, go] = useLocation();
-  const width = useRoom();
+  const [, navigate] = useLocation();
+  const layout = useLayoutWidth();
   const readOnly = useReadOnly();
   const { data: overview } = useOverview();
-  const [standing, setStanding] = useParam<CrewFilter>('state', 'all');
+  const [stateFilter, setStateFilter] = useParam<CrewFilter>('state', 'all');
   const [q, setQ] = useParam<string>('q', '');
-  const [name, setName] = useParam<WindowName>('window', '1h');
+  const [windowName, setWindowName] = useParam<WindowName>('window', '1h');
   const [selected, setSelected] = useParam<string>('agent', '');
-  const [asking, setAsking] = useState<Asking | null>(null);
+  const [action, setAction] = useState<AgentAction | null>(null);
   const box = useRef<HTMLDivElement>(null);
-  const window = WINDOWS[name] ?? WINDOWS['1h'];
+  const window = WINDOW_MS[windowName] ?? WINDOW_MS['1h'];
   const axis = useAxis(window);
-  const view = { state: standing, q: useLater(q, 200) };
+  const view = { state: stateFilter, q: useDebounced(q, 200) };
   const crew = useCrew(view, window, selected);
   const { tree } = crew;
-  const items = useMemo(() => flatten(tree, isFlat({ state: view.state, q: view.q })), [tree, view.state, view.q]);
+  const items = useMemo(() => flattenTree(tree, isFlat({ state: view.state, q: view.q })), [tree, view.state, view.q]);
   const row = tree.rows.get(selected);
-  const open = useCallback((id: string) => go(`/agents/${id}`), [go]);
+  const open = useCallback((id: string) => navigate(`/agents/${id}`), [navigate]);
   const select = useCallback(
     (id: string) => {
-      if (width === 'phone') open(id);
+      if (layout === 'phone') open(id);
       else setSelected(id);
     },
-    [width, open, setSelected],
+    [layout, open, setSelected],
   );
-  const keys = treeKeys({ items, selected, select: setSelected, open, fold: crew.setOpen, past: crew.setPastOpen, focus: () => box.current?.focus() });
+  const keys = createTreeKeys({ items, selected, select: setSelected, open, fold: crew.setOpen, past: crew.setPastOpen, focus: () => box.current?.focus() });
   // Closing a dialog returns the focus to the tree, which handles the keys.
-  const asked = useRef(false);
+  const wasDialogOpen = useRef(false);
   useEffect(() => {
-    if (asked.current && asking === null) box.current?.focus();
-    asked.current = asking !== null;
-  }, [asking]);
-  const acts = row === undefined ? null : actsOf(row);
+    if (wasDialogOpen.current && action === null) box.current?.focus();
+    wasDialogOpen.current = action !== null;
+  }, [action]);
+  const allowed = row === undefined ? null : getAllowedActions(row);
   useKeys({
-    ...keys.letters,
-    ...(row === undefined ? {} : { a: () => acts?.attach === true && setAsking('attach') }),
+    ...keys.letterKeys,
+    ...(row === undefined ? {} : { a: () => allowed?.attach === true && setAction('attach') }),
     ...(row === undefined || readOnly
       ? {}
-      : { m: () => go(mailTo(row)), x: () => acts?.kill === true && setAsking('kill'), X: () => acts?.kill === true && setAsking('kill') }),
+      : { m: () => navigate(buildMailLink(row)), x: () => allowed?.kill === true && setAction('kill'), X: () => allowed?.kill === true && setAction('kill') }),
   });
   const counts = overview?.agents;
   const choices: readonly Choice<CrewFilter>[] = (
     [['all', 'All'], ['running', 'Running'], ['waiting', 'Waiting'], ['queued', 'Queued'], ['ended', 'Ended']] as const
   )
-    .filter(([value]) => width !== 'phone' || value !== 'queued')
-    .map(([value, label]) => ({ value, label, ...(counts === undefined || (width === 'phone' && (value === 'all' || value === 'ended')) ? {} : { count: counts[value] }) }));
-  const answered = () => setAsking(null);
-  const clear = () => {
-    setStanding('all');
+    .filter(([value]) => layout !== 'phone' || value !== 'queued')
+    .map(([value, label]) => ({ value, label, ...(counts === undefined || (layout === 'phone' && (value === 'all' || value === 'ended')) ? {} : { count: counts[value] }) }));
+  const closeDialog = () => setAction(null);
+  const clearFilter = () => {
+    setStateFilter('all');
     setQ('');
   };
-  const dock = row !== undefined && width !== 'phone';
+  const hasDock = row !== undefined && layout !== 'phone';
   return (
     <Page name="Crew">
-      <Needs width={width} />
+      <NeedsList layout={layout} />
       <div className={css.bar}>
-        <Segmented label="Which agents" value={standing} choices={choices} onChange={setStanding} />
-        {width !== 'phone' && <Search label="Filter agents" value={q} onChange={setQ} />}
+        <SegmentedControl label="State" value={stateFilter} choices={choices} onChange={setStateFilter} />
+        {layout !== 'phone' && <FilterInput label="Filter agents" value={q} onChange={setQ} />}
         <span className="grow" />
-        {width !== 'phone' && <Legend />}
-        {width !== 'phone' && <Segmented label="How far back" value={name} choices={WINDOW_CHOICES} onChange={setName} />}
+        {layout !== 'phone' && <Legend />}
+        {layout !== 'phone' && <SegmentedControl label="Time window" value={windowName} choices={WINDOW_CHOICES} onChange={setWindowName} />}
       </div>
-      {crew.phase === 'loading' && <Skeleton rows={14} height={width === 'phone' ? 54 : 32} />}
-      {crew.phase !== 'loading' && items.length === 0 && <Nothing crew={crew} standing={standing} q={q} onClear={clear} />}
+      {crew.phase === 'loading' && <Skeleton rows={14} height={layout === 'phone' ? 54 : 32} />}
+      {crew.phase !== 'loading' && items.length === 0 && <EmptyCrew crew={crew} stateFilter={stateFilter} q={q} onClear={clearFilter} />}
       {items.length > 0 && (
-        <Tree
-          tree={tree} items={items} axis={axis} window={window} look={width === 'phone' ? 'phone' : 'wide'} selected={selected} box={box}
-          onSelect={select} onOpen={open} onFold={crew.setOpen} onPast={crew.setPastOpen} onMore={crew.more} onLook={crew.look}
-          onKeyDown={keys.onKeyDown} unseen={crew.unseen} onShowNew={crew.showNew}
+        <CrewTree
+          tree={tree} items={items} axis={axis} window={window} layout={layout === 'phone' ? 'phone' : 'wide'} selected={selected} box={box}
+          onSelect={select} onOpen={open} onFold={crew.setOpen} onPast={crew.setPastOpen} onMore={crew.loadMore} onVisible={crew.reportVisible}
+          onKeyDown={keys.onKeyDown} newCount={crew.newCount} onShowNew={crew.showNew}
         />
       )}
-      {dock && width === 'wide' && <Dock row={row} onAsk={setAsking} />}
-      {dock && width === 'narrow' && asking === null && (
-        <Dialog form="sheet" title={`${nameOf(row)} ${row.short}`} onClose={() => setSelected('')}>
-          <DockBody row={row} onAsk={setAsking} />
+      {hasDock && layout === 'wide' && <Dock row={row} onAction={setAction} />}
+      {hasDock && layout === 'narrow' && action === null && (
+        <Dialog variant="sheet" title={`${getAgentName(row)} ${row.short}`} onClose={() => setSelected('')}>
+          <DockBody row={row} onAction={setAction} />
         </Dialog>
       )}
-      {asking !== null && row !== undefined && <Asks what={asking} row={row} onClose={answered} onDone={crew.renew} />}
+      {action !== null && row !== undefined && <AgentDialog action={action} row={row} onClose={closeDialog} onDone={crew.refreshRows} />}
     </Page>
   );
 }

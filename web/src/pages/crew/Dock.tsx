@@ -6,63 +6,63 @@ import { get } from '../../api/client';
 import { useReadOnly } from '../../api/overview';
 import { Button } from '../../parts/Button';
 import { useNow } from '../../parts/clock';
-import { money, short, span } from '../../parts/format';
+import { formatCompact, formatDuration, formatMoney, pluralize } from '../../parts/format';
 import { Meter } from '../../parts/Meter';
-import { StateMark, isOver } from '../../parts/State';
-import { openStart } from '../../shell/open';
+import { StateMark, hasEnded } from '../../parts/State';
+import { openStartAgent } from '../../shell/overlay';
 import type { AgentDetails, CrewRow } from '../../api/types';
-import { Tail } from './Tail';
-import { actsOf, nameOf, stateWord } from './words';
+import { StreamTail } from './StreamTail';
+import { getAllowedActions, getAgentName, describeState } from './agentText';
 import css from './Dock.module.css';
 
-export function useWhole(id: string) {
+export function useAgentDetails(id: string) {
   return useQuery({
-    queryKey: ['agents', id, 'whole'],
+    queryKey: ['agents', id, 'details'],
     queryFn: ({ signal }) => get<AgentDetails>(`/api/agents/${id}`, {}, signal),
     refetchInterval: 5000,
   });
 }
 
-export type Asking = 'kill' | 'abandon' | 'attach';
+export type AgentAction = 'kill' | 'abandon' | 'attach';
 
 interface Props {
   readonly row: CrewRow;
-  readonly onAsk: (what: Asking) => void;
+  readonly onAction: (action: AgentAction) => void;
 }
 
-function Acts({ row, onAsk }: Props) {
+function DockActions({ row, onAction }: Props) {
   const readOnly = useReadOnly();
-  const [, go] = useLocation();
-  const acts = actsOf(row);
-  const icon = (Icon: typeof Play) => <Icon size={12} aria-hidden="true" />;
+  const [, navigate] = useLocation();
+  const allowed = getAllowedActions(row);
+  const renderIcon = (Icon: typeof Play) => <Icon size={12} aria-hidden="true" />;
   return (
     <div className={css.acts}>
       <Link href={`/agents/${row.id}`} className={css.open}>
-        {icon(Maximize2)}
+        {renderIcon(Maximize2)}
         Open <kbd aria-hidden="true">↵</kbd>
       </Link>
       {!readOnly && (
-        <Button small icon={icon(Mail)} hint="m" onClick={() => go(mailTo(row))}>
+        <Button small icon={renderIcon(Mail)} hint="m" onClick={() => navigate(buildMailLink(row))}>
           Mail
         </Button>
       )}
-      {acts.attach && (
-        <Button small icon={icon(SquareTerminal)} hint="a" onClick={() => onAsk('attach')}>
+      {allowed.attach && (
+        <Button small icon={renderIcon(SquareTerminal)} hint="a" onClick={() => onAction('attach')}>
           Attach
         </Button>
       )}
-      {!readOnly && acts.resume && (
-        <Button small icon={icon(Play)} onClick={() => openStart({ resume: row.id })}>
+      {!readOnly && allowed.resume && (
+        <Button small icon={renderIcon(Play)} onClick={() => openStartAgent({ resume: row.id })}>
           Resume
         </Button>
       )}
-      {!readOnly && acts.abandon && (
-        <Button small icon={icon(Undo2)} onClick={() => onAsk('abandon')}>
+      {!readOnly && allowed.abandon && (
+        <Button small icon={renderIcon(Undo2)} onClick={() => onAction('abandon')}>
           Abandon
         </Button>
       )}
-      {!readOnly && acts.kill && (
-        <Button small look="danger" icon={icon(CircleStop)} hint={row.liveBelow > 0 ? '⇧X' : 'x'} onClick={() => onAsk('kill')}>
+      {!readOnly && allowed.kill && (
+        <Button small variant="danger" icon={renderIcon(CircleStop)} hint={row.liveBelow > 0 ? '⇧X' : 'x'} onClick={() => onAction('kill')}>
           {row.liveBelow > 0 ? 'Kill tree' : 'Kill'}
         </Button>
       )}
@@ -71,11 +71,11 @@ function Acts({ row, onAsk }: Props) {
 }
 
 /** Address of the form that writes mail to an agent. */
-export function mailTo(row: CrewRow): string {
+export function buildMailLink(row: CrewRow): string {
   return `/mail?to=${encodeURIComponent(row.id)}`;
 }
 
-function Fact({ name, value, max, text }: { readonly name: string; readonly value: number; readonly max: number | null; readonly text: string }) {
+function LimitFact({ name, value, max, text }: { readonly name: string; readonly value: number; readonly max: number | null; readonly text: string }) {
   return (
     <>
       <dt>{name}</dt>
@@ -87,52 +87,52 @@ function Fact({ name, value, max, text }: { readonly name: string; readonly valu
   );
 }
 
-const of = (spent: string, cap: string | null) => (cap === null ? spent : `${spent} of ${cap}`);
+const formatUsed = (spent: string, cap: string | null) => (cap === null ? spent : `${spent} of ${cap}`);
 
 /** Limits of an agent with their use. */
 function Limits({ row }: { readonly row: CrewRow }) {
-  const { data } = useWhole(row.id);
+  const { data } = useAgentDetails(row.id);
   const now = useNow();
   const started = Date.parse(row.startedAt);
-  const until = row.finishedAt === null ? now : Date.parse(row.finishedAt);
-  const ran = row.state === 'queued' ? 0 : Math.max(0, until - started);
-  const whole = row.deadlineAt === null ? null : Math.max(0, Date.parse(row.deadlineAt) - started);
+  const end = row.finishedAt === null ? now : Date.parse(row.finishedAt);
+  const elapsed = row.state === 'queued' ? 0 : Math.max(0, end - started);
+  const limit = row.deadlineAt === null ? null : Math.max(0, Date.parse(row.deadlineAt) - started);
   const caps = data?.budget?.caps;
-  const usd = data?.budget?.spent.usd ?? row.costUsd ?? 0;
+  const spentUsd = data?.budget?.spent.usd ?? row.costUsd ?? 0;
   const tokens = data?.budget?.spent.tokens ?? (data === undefined ? 0 : data.tokens.input + data.tokens.output);
   const capUsd = caps?.usd ?? null;
   const capTokens = caps?.tokens ?? null;
   return (
     <dl className={css.facts} aria-label="Limits">
-      <Fact name="Money" value={usd} max={capUsd} text={of(money(usd), capUsd === null ? null : money(capUsd))} />
-      <Fact name="Tokens" value={tokens} max={capTokens} text={of(short(tokens), capTokens === null ? null : short(capTokens))} />
-      <Fact name="Time" value={ran} max={whole} text={of(span(ran), whole === null ? null : span(whole))} />
+      <LimitFact name="Money" value={spentUsd} max={capUsd} text={formatUsed(formatMoney(spentUsd), capUsd === null ? null : formatMoney(capUsd))} />
+      <LimitFact name="Tokens" value={tokens} max={capTokens} text={formatUsed(formatCompact(tokens), capTokens === null ? null : formatCompact(capTokens))} />
+      <LimitFact name="Time" value={elapsed} max={limit} text={formatUsed(formatDuration(elapsed), limit === null ? null : formatDuration(limit))} />
       <dt>Below it</dt>
       <dd>
         <span>
-          {row.liveBelow} live, {row.endedBelow} of its own ended
+          {row.liveBelow} live, {pluralize(row.endedBelow, 'ended child', 'ended children')}
         </span>
       </dd>
     </dl>
   );
 }
 
-const LEAST = 110;
-const MOST = 480;
-const KEPT = 'adjutant.dock';
+const MIN_HEIGHT_PX = 110;
+const MAX_HEIGHT_PX = 480;
+const HEIGHT_STORAGE_KEY = 'adjutant.dock';
 
-function remembered(): number {
-  const kept = Number.parseInt(localStorage.getItem(KEPT) ?? '', 10);
-  return kept >= LEAST && kept <= MOST ? kept : 150;
+function loadHeight(): number {
+  const stored = Number.parseInt(localStorage.getItem(HEIGHT_STORAGE_KEY) ?? '', 10);
+  return stored >= MIN_HEIGHT_PX && stored <= MAX_HEIGHT_PX ? stored : 150;
 }
 
 /** Handle that resizes the dock. */
-function Handle({ height, onHeight }: { readonly height: number; readonly onHeight: (height: number) => void }) {
-  const from = useRef<{ y: number; height: number } | null>(null);
+function ResizeHandle({ height, onHeight }: { readonly height: number; readonly onHeight: (height: number) => void }) {
+  const dragStart = useRef<{ y: number; height: number } | null>(null);
   const change = (next: number) => {
-    const kept = Math.round(Math.min(MOST, Math.max(LEAST, next)));
-    onHeight(kept);
-    localStorage.setItem(KEPT, String(kept));
+    const clamped = Math.round(Math.min(MAX_HEIGHT_PX, Math.max(MIN_HEIGHT_PX, next)));
+    onHeight(clamped);
+    localStorage.setItem(HEIGHT_STORAGE_KEY, String(clamped));
   };
   return (
     <div
@@ -141,8 +141,8 @@ function Handle({ height, onHeight }: { readonly height: number; readonly onHeig
       aria-orientation="horizontal"
       aria-label="Height of the dock"
       aria-valuenow={height}
-      aria-valuemin={LEAST}
-      aria-valuemax={MOST}
+      aria-valuemin={MIN_HEIGHT_PX}
+      aria-valuemax={MAX_HEIGHT_PX}
       className={css.handle}
       onKeyDown={(event) => {
         const by = { ArrowUp: 16, ArrowDown: -16 }[event.key];
@@ -153,29 +153,29 @@ function Handle({ height, onHeight }: { readonly height: number; readonly onHeig
       }}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
-        from.current = { y: event.clientY, height };
+        dragStart.current = { y: event.clientY, height };
       }}
       onPointerMove={(event) => {
-        if (from.current !== null && event.currentTarget.hasPointerCapture(event.pointerId)) change(from.current.height + from.current.y - event.clientY);
+        if (dragStart.current !== null && event.currentTarget.hasPointerCapture(event.pointerId)) change(dragStart.current.height + dragStart.current.y - event.clientY);
       }}
-      onPointerUp={() => (from.current = null)}
+      onPointerUp={() => (dragStart.current = null)}
     />
   );
 }
 
 /** The selected agent: the end of its stream, its limits and its actions. */
-export function DockBody({ row, onAsk }: Props): ReactNode {
+export function DockBody({ row, onAction }: Props): ReactNode {
   return (
     <>
       <div className={css.left}>
         <div className={css.bar}>
-          <StateMark state={row.state} pill {...wordOf(row)} />
-          <span className="strong">{nameOf(row)}</span>
+          <StateMark state={row.state} pill {...getLabelProps(row)} />
+          <span className="strong">{getAgentName(row)}</span>
           <span className={css.id}>{row.short}</span>
           <span className="small mid cut grow">{row.task === null ? '' : `TAS-${row.task.number} ${row.task.title}`}</span>
-          <Acts row={row} onAsk={onAsk} />
+          <DockActions row={row} onAction={onAction} />
         </div>
-        <Tail key={row.id} id={row.id} kind={row.kind} over={isOver(row.state)} />
+        <StreamTail key={row.id} id={row.id} kind={row.kind} isEnded={hasEnded(row.state)} />
       </div>
       <div className={css.right}>
         <Limits row={row} />
@@ -184,16 +184,16 @@ export function DockBody({ row, onAsk }: Props): ReactNode {
   );
 }
 
-function wordOf(row: CrewRow): { word?: string } {
-  const word = stateWord(row);
-  return word === undefined ? {} : { word };
+function getLabelProps(row: CrewRow): { label?: string } {
+  const label = describeState(row);
+  return label === undefined ? {} : { label };
 }
 
 export function Dock(props: Props) {
-  const [height, setHeight] = useState(remembered);
+  const [height, setHeight] = useState(loadHeight);
   return (
     <section className={css.dock} aria-label="Selected agent" style={{ height }}>
-      <Handle height={height} onHeight={setHeight} />
+      <ResizeHandle height={height} onHeight={setHeight} />
       <DockBody {...props} />
     </section>
   );

@@ -1,8 +1,8 @@
 import lane from './Lane.module.css';
 import css from './Legend.module.css';
 
-const ENTRIES = [
-  ['running', 'at work'],
+const LEGEND_ENTRIES = [
+  ['running', 'running'],
   ['awaiting', 'awaits children'],
   ['waiting_review', 'in review'],
   ['waiting_input', 'needs you'],
@@ -13,12 +13,12 @@ const ENTRIES = [
 export function Legend() {
   return (
     <ul className={css.legend} aria-label="Legend">
-      {ENTRIES.map(([state, word]) => (
+      {LEGEND_ENTRIES.map(([state, label]) => (
         <li key={state}>
           <span className={css.swatch} aria-hidden="true">
             <i className={lane.bar} data-state={state} />
           </span>
-          {word}
+          {label}
         </li>
       ))}
       <li>

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import type { LaneSegment } from '../../api/types';
-import { PAST, WINDOWS, axisOf, laneOf, laneWords, placeOf, shiftOf, ticksOf } from './lanes';
-import { row } from './sample';
+import { PAST_SHARE, WINDOW_MS, buildAxis, layOutLane, describeLane, toPercent, getShift, buildTicks } from './lanes';
+import { sampleRow } from './sample';
 
 const NOW = Date.parse('2026-11-15T14:12:00.000Z');
-const axis = axisOf(NOW, WINDOWS['1h']);
-const at = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
+const axis = buildAxis(NOW, WINDOW_MS['1h']);
+const minutesAgo = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
 
 describe('the axis', () => {
-  it('has now at the end of its past part, and 52 minutes of an hour before it', () => {
-    expect(placeOf(axis, NOW)).toBe(100);
-    expect(placeOf(axis, NOW - 52 * 60_000)).toBeCloseTo(0);
-    expect(PAST).toBeCloseTo(0.8667, 3);
+  it('ends its past part now, and shows 52 minutes of an hour', () => {
+    expect(toPercent(axis, NOW)).toBe(100);
+    expect(toPercent(axis, NOW - 52 * 60_000)).toBeCloseTo(0);
+    expect(PAST_SHARE).toBeCloseTo(0.8667, 3);
   });
 
-  it('moves to the left as time passes', () => {
-    expect(shiftOf(axis, NOW) === 0).toBe(true);
-    expect(shiftOf(axis, NOW + 26 * 60_000)).toBeCloseTo(-50);
+  it('shifts to the left as time passes', () => {
+    expect(getShift(axis, NOW) === 0).toBe(true);
+    expect(getShift(axis, NOW + 26 * 60_000)).toBeCloseTo(-50);
   });
 
-  it('marks round times, every other one with words', () => {
-    const ticks = ticksOf(axis, WINDOWS['1h']);
+  it('has ticks at round times, every other one with a label', () => {
+    const ticks = buildTicks(axis, WINDOW_MS['1h']);
     expect(new Date(ticks[0]?.at ?? 0).toISOString()).toBe('2026-11-15T13:20:00.000Z');
     expect(ticks.slice(0, 4).map((tick) => tick.labelled)).toEqual([true, false, true, false]);
     expect(ticks.at(-1)?.left).toBeGreaterThan(200);
@@ -28,48 +28,48 @@ describe('the axis', () => {
 });
 
 describe('a lane', () => {
-  it('places what was, and lets what goes on reach beyond now', () => {
+  it('positions past segments, and extends the current one beyond now', () => {
     const segments: LaneSegment[] = [
-      { state: 'running', from: at(26), to: at(13) },
-      { state: 'waiting_review', from: at(13), to: null },
+      { state: 'running', from: minutesAgo(26), to: minutesAgo(13) },
+      { state: 'waiting_review', from: minutesAgo(13), to: null },
     ];
-    const { bars } = laneOf(row('a', { segments }), axis);
-    expect(bars[0]).toMatchObject({ state: 'running', faded: false });
+    const { bars } = layOutLane(sampleRow('a', { segments }), axis);
+    expect(bars[0]).toMatchObject({ state: 'running', isFaded: false });
     expect(bars[0]?.left).toBeCloseTo(50);
     expect(bars[0]?.width).toBeCloseTo(25);
     expect((bars[1]?.left ?? 0) + (bars[1]?.width ?? 0)).toBe(300);
   });
 
-  it('cuts what began before the axis, and leaves out what ended before it', () => {
+  it('clips segments at the start of the axis, and omits earlier ones', () => {
     const segments: LaneSegment[] = [
-      { state: 'queued', from: at(600), to: at(500) },
-      { state: 'running', from: at(500), to: null },
+      { state: 'queued', from: minutesAgo(600), to: minutesAgo(500) },
+      { state: 'running', from: minutesAgo(500), to: null },
     ];
-    const { bars } = laneOf(row('a', { segments, calls: [NOW - 400 * 60_000, NOW - 26 * 60_000] }), axis);
+    const { bars } = layOutLane(sampleRow('a', { segments, calls: [NOW - 400 * 60_000, NOW - 26 * 60_000] }), axis);
     expect(bars).toHaveLength(1);
     expect(bars[0]?.left).toBe(-2);
-    expect(laneOf(row('a', { calls: [NOW - 400 * 60_000, NOW - 26 * 60_000] }), axis).notches).toHaveLength(1);
+    expect(layOutLane(sampleRow('a', { calls: [NOW - 400 * 60_000, NOW - 26 * 60_000] }), axis).notches).toHaveLength(1);
   });
 
-  it('fades what is over, and marks where it ended', () => {
-    const over = row('a', { state: 'failed', finishedAt: at(26), deadlineAt: at(-5), segments: [{ state: 'running', from: at(39), to: at(26) }] });
-    const lane = laneOf(over, axis);
-    expect(lane.bars[0]?.faded).toBe(true);
+  it('fades an ended agent, and marks its end', () => {
+    const ended = sampleRow('a', { state: 'failed', finishedAt: minutesAgo(26), deadlineAt: minutesAgo(-5), segments: [{ state: 'running', from: minutesAgo(39), to: minutesAgo(26) }] });
+    const lane = layOutLane(ended, axis);
+    expect(lane.bars[0]?.isFaded).toBe(true);
     expect(lane.end).toBeCloseTo(50);
     expect(lane.limit).toBeNull();
-    expect(laneOf(row('a', { finishedAt: at(500), state: 'failed' }), axis).end).toBeNull();
+    expect(layOutLane(sampleRow('a', { finishedAt: minutesAgo(500), state: 'failed' }), axis).end).toBeNull();
   });
 
-  it('has a bracket where its time is up', () => {
-    expect(laneOf(row('a', { deadlineAt: at(-5.2) }), axis).limit).toBeCloseTo(110);
+  it('marks the time limit', () => {
+    expect(layOutLane(sampleRow('a', { deadlineAt: minutesAgo(-5.2) }), axis).limit).toBeCloseTo(110);
   });
 
-  it('says the same in words', () => {
+  it('is described for screen readers', () => {
     const segments: LaneSegment[] = [
-      { state: 'running', from: at(30), to: at(20) },
-      { state: 'awaiting', from: at(20), to: at(10) },
-      { state: 'running', from: at(10), to: null },
+      { state: 'running', from: minutesAgo(30), to: minutesAgo(20) },
+      { state: 'awaiting', from: minutesAgo(20), to: minutesAgo(10) },
+      { state: 'running', from: minutesAgo(10), to: null },
     ];
-    expect(laneWords(segments, NOW)).toBe('running 20 m, awaits children 10 m');
+    expect(describeLane(segments, NOW)).toBe('running 20 m, awaits children 10 m');
   });
 });

@@ -1,7 +1,7 @@
 // Sample rows for tests.
 import type { CrewRow } from '../../api/types';
 
-export function row(id: string, change: Partial<CrewRow> = {}): CrewRow {
+export function sampleRow(id: string, change: Partial<CrewRow> = {}): CrewRow {
   return {
     id, short: id.slice(-5), role: 'coder', displayName: null, category: 'coding', kind: 'claude', model: null, state: 'running',
     reason: null, limitedUntil: null, task: null, epic: null, parentId: null, depth: 0, children: 0, liveBelow: 0, endedBelow: 0,

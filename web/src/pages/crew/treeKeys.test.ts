@@ -1,51 +1,51 @@
 import { expect, it, vi } from 'vitest';
-import { row } from './sample';
-import { EMPTY, ROOT, flatten, withLevel } from './levels';
-import { moved, parentOf, treeKeys } from './treeKeys';
+import { sampleRow } from './sample';
+import { EMPTY_TREE, ROOT, flattenTree, withLevel } from './levels';
+import { findAgentBy, findParent, createTreeKeys } from './treeKeys';
 
-function items() {
-  let tree = withLevel(EMPTY, ROOT, { rows: [row('a', { children: 2, liveBelow: 1 }), row('d', { children: 1 })], past: 3, nextCursor: null });
-  tree = withLevel(tree, 'a', { rows: [row('b', { parentId: 'a' }), row('c', { parentId: 'a' })], past: 0, nextCursor: null });
-  return flatten(tree, false);
+function buildItems() {
+  let tree = withLevel(EMPTY_TREE, ROOT, { rows: [sampleRow('a', { children: 2, liveBelow: 1 }), sampleRow('d', { children: 1 })], past: 3, nextCursor: null });
+  tree = withLevel(tree, 'a', { rows: [sampleRow('b', { parentId: 'a' }), sampleRow('c', { parentId: 'a' })], past: 0, nextCursor: null });
+  return flattenTree(tree, false);
 }
 
-function keys(selected: string) {
-  const acts = { items: items(), selected, select: vi.fn(), open: vi.fn(), fold: vi.fn(), past: vi.fn(), focus: vi.fn() };
-  const { onKeyDown, letters } = treeKeys(acts);
+function pressOn(selected: string) {
+  const actions = { items: buildItems(), selected, select: vi.fn(), open: vi.fn(), fold: vi.fn(), past: vi.fn(), focus: vi.fn() };
+  const { onKeyDown, letterKeys } = createTreeKeys(actions);
   const press = (key: string) =>
     onKeyDown({ key, target: null, preventDefault: vi.fn(), stopPropagation: vi.fn() } as unknown as Parameters<typeof onKeyDown>[0]);
-  return { acts, press, letters };
+  return { actions, press, letterKeys };
 }
 
-it('moves among agents and stays at the ends', () => {
-  expect(moved(items(), '', 1)).toBe('a');
-  expect(moved(items(), 'a', 1)).toBe('b');
-  expect(moved(items(), 'd', 1)).toBe('d');
-  expect(moved(items(), 'a', -1)).toBe('a');
-  expect(moved([], 'a', 1)).toBeNull();
+it('moves among agents, clamped to the ends', () => {
+  expect(findAgentBy(buildItems(), '', 1)).toBe('a');
+  expect(findAgentBy(buildItems(), 'a', 1)).toBe('b');
+  expect(findAgentBy(buildItems(), 'd', 1)).toBe('d');
+  expect(findAgentBy(buildItems(), 'a', -1)).toBe('a');
+  expect(findAgentBy([], 'a', 1)).toBeNull();
 });
 
-it('folds to the left and then goes up, unfolds to the right and then goes on', () => {
-  const folded = keys('a');
+it('left folds, then moves to the parent; right unfolds, then moves on', () => {
+  const folded = pressOn('a');
   folded.press('ArrowLeft');
-  expect(folded.acts.fold).toHaveBeenCalledWith('a', false);
-  const below = keys('c');
+  expect(folded.actions.fold).toHaveBeenCalledWith('a', false);
+  const below = pressOn('c');
   below.press('ArrowLeft');
-  expect(below.acts.select).toHaveBeenCalledWith('a');
-  const closed = keys('d');
+  expect(below.actions.select).toHaveBeenCalledWith('a');
+  const closed = pressOn('d');
   closed.press('ArrowRight');
-  expect(closed.acts.fold).toHaveBeenCalledWith('d', true);
-  const opened = keys('a');
+  expect(closed.actions.fold).toHaveBeenCalledWith('d', true);
+  const opened = pressOn('a');
   opened.press('ArrowRight');
-  expect(opened.acts.select).toHaveBeenCalledWith('b');
-  expect(parentOf(items(), 'a')).toBeNull();
+  expect(opened.actions.select).toHaveBeenCalledWith('b');
+  expect(findParent(buildItems(), 'a')).toBeNull();
 });
 
-it('opens with enter, and moves with letters too', () => {
-  const { acts, press, letters } = keys('b');
+it('enter opens, and letters move', () => {
+  const { actions, press, letterKeys } = pressOn('b');
   press('Enter');
-  expect(acts.open).toHaveBeenCalledWith('b');
-  letters['j']?.();
-  expect(acts.select).toHaveBeenCalledWith('c');
-  expect(acts.focus).toHaveBeenCalled();
+  expect(actions.open).toHaveBeenCalledWith('b');
+  letterKeys['j']?.();
+  expect(actions.select).toHaveBeenCalledWith('c');
+  expect(actions.focus).toHaveBeenCalled();
 });

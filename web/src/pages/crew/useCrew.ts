@@ -2,68 +2,68 @@
 // is in levels.ts.
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import { get } from '../../api/client';
-import { kinds, live, useLive, useLiveState } from '../../api/live';
-import { isOver } from '../../parts/State';
+import { matchKinds, liveEvents, useLiveEvents, useLiveState } from '../../api/live';
+import { hasEnded } from '../../parts/State';
 import type { CrewList, CrewRow, CrewRows } from '../../api/types';
 import { isFlat, type CrewView } from './view';
-import { EMPTY, ROOT, above, flatten, missing, withHeld, withLevel, withMore, withOpen, withPast, withPastOpen, withPatch, type Tree } from './levels';
+import { EMPTY_TREE, ROOT, listAncestors, flattenTree, listMissingLevels, withHeldRows, withLevel, withNextPage, withOpen, withPastPage, withPastOpen, withPatchedRows, type CrewTreeState } from './levels';
 
-const PAGE = 200;
+const PAGE_SIZE = 200;
 /** Server limit of rows per request. */
-const ROWS = 200;
+const MAX_ROWS_PER_REQUEST = 200;
 /** Events within this delay share one request. */
-const SOON = 250;
+const EVENT_DELAY_MS = 250;
 /** An agent's current activity has no event, so visible rows are polled. */
-const POLL = 2000;
+const POLL_INTERVAL_MS = 2000;
 /** Limit of levels loaded before the first render, so that the tree appears complete. */
-const FIRST_LEVELS = 40;
-const DEEPEST = 6;
+const MAX_FIRST_LEVELS = 40;
+const MAX_FIRST_DEPTH = 6;
 
-type Act =
-  | { readonly kind: 'set'; readonly tree: Tree }
-  | { readonly kind: 'change'; readonly change: (tree: Tree) => Tree };
+type TreeAction =
+  | { readonly kind: 'set'; readonly tree: CrewTreeState }
+  | { readonly kind: 'change'; readonly change: (tree: CrewTreeState) => CrewTreeState };
 
-function reduce(tree: Tree, act: Act): Tree {
-  return act.kind === 'set' ? act.tree : act.change(tree);
+function reduce(tree: CrewTreeState, action: TreeAction): CrewTreeState {
+  return action.kind === 'set' ? action.tree : action.change(tree);
 }
 
-export interface Crew {
-  readonly tree: Tree;
+export interface CrewHandle {
+  readonly tree: CrewTreeState;
   readonly phase: 'loading' | 'ready' | 'failed';
   readonly error: unknown;
   readonly reload: () => void;
   readonly setOpen: (id: string, open: boolean) => void;
   readonly setPastOpen: (parent: string, open: boolean) => void;
-  readonly more: (parent: string, past: boolean) => void;
+  readonly loadMore: (parent: string, past: boolean) => void;
   /** Number of new agents that are not shown. */
-  readonly unseen: number;
+  readonly newCount: number;
   readonly showNew: () => void;
   /** Reports the visible rows, and whether the tree is scrolled. */
-  readonly look: (ids: readonly string[], scrolled: boolean) => void;
+  readonly reportVisible: (ids: readonly string[], scrolled: boolean) => void;
   /** Reloads rows at once. */
-  readonly renew: (ids: readonly string[]) => void;
+  readonly refreshRows: (ids: readonly string[]) => void;
 }
 
-interface Query {
+interface CrewQuery {
   readonly view: CrewView;
   readonly window: number;
 }
 
-function ask({ view, window }: Query, extra: Record<string, string | number | undefined>, signal?: AbortSignal): Promise<CrewList> {
+function fetchCrew({ view, window }: CrewQuery, extra: Record<string, string | number | undefined>, signal?: AbortSignal): Promise<CrewList> {
   const flat = isFlat(view) ? { state: view.state, q: view.q.trim() } : { past: 'leave' };
-  return get<CrewList>('/api/crew', { ...flat, limit: PAGE, window: Math.round(window / 1000), ...extra }, signal);
+  return get<CrewList>('/api/crew', { ...flat, limit: PAGE_SIZE, window: Math.round(window / 1000), ...extra }, signal);
 }
 
 /** Loads the unfolded levels together, down to the depth limit. */
-async function first(query: Query, open: Tree['open'], signal: AbortSignal): Promise<Tree> {
+async function loadFirstLevels(query: CrewQuery, open: CrewTreeState['open'], signal: AbortSignal): Promise<CrewTreeState> {
   // Keeps the visitor's folding.
-  let tree = withLevel({ ...EMPTY, open }, ROOT, await ask(query, {}, signal));
+  let tree = withLevel({ ...EMPTY_TREE, open }, ROOT, await fetchCrew(query, {}, signal));
   if (isFlat(query.view)) return tree;
-  for (let depth = 0; depth < DEEPEST; depth += 1) {
-    const wanted = missing(flatten(tree, false)).slice(0, FIRST_LEVELS);
-    if (wanted.length === 0) break;
-    const lists = await Promise.all(wanted.map((parent) => ask(query, { parent }, signal)));
-    wanted.forEach((parent, index) => {
+  for (let depth = 0; depth < MAX_FIRST_DEPTH; depth += 1) {
+    const parents = listMissingLevels(flattenTree(tree, false)).slice(0, MAX_FIRST_LEVELS);
+    if (parents.length === 0) break;
+    const lists = await Promise.all(parents.map((parent) => fetchCrew(query, { parent }, signal)));
+    parents.forEach((parent, index) => {
       const list = lists[index];
       if (list !== undefined) tree = withLevel(tree, parent, list);
     });
@@ -71,23 +71,23 @@ async function first(query: Query, open: Tree['open'], signal: AbortSignal): Pro
   return tree;
 }
 
-export function useCrew(view: CrewView, window: number, selected: string): Crew {
-  const [tree, dispatch] = useReducer(reduce, EMPTY);
-  const [phase, setPhase] = useState<Crew['phase']>('loading');
+export function useCrew(view: CrewView, window: number, selected: string): CrewHandle {
+  const [tree, dispatch] = useReducer(reduce, EMPTY_TREE);
+  const [phase, setPhase] = useState<CrewHandle['phase']>('loading');
   const [error, setError] = useState<unknown>(null);
-  const [turn, setTurn] = useState(0);
-  const [missed, setMissed] = useState(0);
-  const now = useRef({ tree, view, window, seen: [] as readonly string[], scrolled: false, busy: new Set<string>() });
-  now.current = { ...now.current, tree, view, window };
-  const change = useCallback((act: (tree: Tree) => Tree) => dispatch({ kind: 'change', change: act }), []);
+  const [reloadCount, setReloadCount] = useState(0);
+  const [missedCount, setMissedCount] = useState(0);
+  const latest = useRef({ tree, view, window, visibleIds: [] as readonly string[], isScrolled: false, busy: new Set<string>() });
+  latest.current = { ...latest.current, tree, view, window };
+  const change = useCallback((update: (tree: CrewTreeState) => CrewTreeState) => dispatch({ kind: 'change', change: update }), []);
   const { state, q } = view;
 
   useEffect(() => {
     const abort = new AbortController();
     const query = { view: { state, q }, window };
     setError(null);
-    setMissed(0);
-    first(query, now.current.tree.open, abort.signal).then(
+    setMissedCount(0);
+    loadFirstLevels(query, latest.current.tree.open, abort.signal).then(
       (loaded) => {
         dispatch({ kind: 'set', tree: loaded });
         setPhase('ready');
@@ -99,12 +99,12 @@ export function useCrew(view: CrewView, window: number, selected: string): Crew 
       },
     );
     return () => abort.abort();
-  }, [state, q, window, turn]);
-  useEffect(() => live.onReset(() => setTurn((n) => n + 1)), []);
+  }, [state, q, window, reloadCount]);
+  useEffect(() => liveEvents.onReset(() => setReloadCount((n) => n + 1)), []);
 
   const fetchLevel = useCallback(
-    (key: string, load: () => Promise<(tree: Tree) => Tree>) => {
-      const { busy } = now.current;
+    (key: string, load: () => Promise<(tree: CrewTreeState) => CrewTreeState>) => {
+      const { busy } = latest.current;
       if (busy.has(key)) return;
       busy.add(key);
       load()
@@ -115,111 +115,111 @@ export function useCrew(view: CrewView, window: number, selected: string): Crew 
   );
   const loadLevel = useCallback(
     (parent: string) => fetchLevel(`level ${parent}`, async () => {
-      const list = await ask(now.current, { parent });
+      const list = await fetchCrew(latest.current, { parent });
       return (before) => withLevel(before, parent, list);
     }),
     [fetchLevel],
   );
   const loadPast = useCallback(
     (parent: string, after: number) => fetchLevel(`past ${parent}`, async () => {
-      const list = await ask(now.current, { parent, past: 'only', after });
-      return (before) => withPast(before, parent, list);
+      const list = await fetchCrew(latest.current, { parent, past: 'only', after });
+      return (before) => withPastPage(before, parent, list);
     }),
     [fetchLevel],
   );
   const more = useCallback(
     (parent: string, past: boolean) => {
-      const level = now.current.tree.levels.get(parent);
+      const level = latest.current.tree.levels.get(parent);
       if (past) return loadPast(parent, level?.pastNext ?? 0);
       fetchLevel(`more ${parent}`, async () => {
-        const list = await ask(now.current, { parent, after: level?.next ?? 0 });
-        return (before) => withMore(before, parent, list);
+        const list = await fetchCrew(latest.current, { parent, after: level?.next ?? 0 });
+        return (before) => withNextPage(before, parent, list);
       });
     },
     [fetchLevel, loadPast],
   );
-  const renew = useRenew(now, change, setMissed);
+  const refreshRows = useRowRefresh(latest, change, setMissedCount);
   // Loads unfolded levels and unfolded past agents that are missing.
   useEffect(() => {
-    if (phase !== 'ready' || isFlat(now.current.view)) return;
-    for (const parent of missing(flatten(tree, false)).slice(0, FIRST_LEVELS)) loadLevel(parent);
+    if (phase !== 'ready' || isFlat(latest.current.view)) return;
+    for (const parent of listMissingLevels(flattenTree(tree, false)).slice(0, MAX_FIRST_LEVELS)) loadLevel(parent);
     for (const parent of tree.pastOpen) {
       const level = tree.levels.get(parent);
       if (level !== undefined && level.past > 0 && level.pastIds.length === 0 && level.pastNext === null) loadPast(parent, 0);
     }
   }, [tree, phase, loadLevel, loadPast]);
   useEffect(() => {
-    if (phase === 'ready' && selected !== '' && !now.current.tree.rows.has(selected)) renew([selected]);
-  }, [phase, selected, renew]);
+    if (phase === 'ready' && selected !== '' && !latest.current.tree.rows.has(selected)) refreshRows([selected]);
+  }, [phase, selected, refreshRows]);
 
   return {
     tree,
     phase,
     error,
-    reload: useCallback(() => setTurn((n) => n + 1), []),
+    reload: useCallback(() => setReloadCount((n) => n + 1), []),
     setOpen: useCallback((id, open) => change((before) => withOpen(before, id, open)), [change]),
     setPastOpen: useCallback((parent, open) => change((before) => withPastOpen(before, parent, open)), [change]),
-    more,
-    unseen: isFlat(view) ? missed : tree.held.length,
-    showNew: useCallback(() => (isFlat(now.current.view) ? setTurn((n) => n + 1) : change(withHeld)), [change]),
-    look: useCallback((ids, scrolled) => {
-      now.current = { ...now.current, seen: ids, scrolled };
+    loadMore: more,
+    newCount: isFlat(view) ? missedCount : tree.held.length,
+    showNew: useCallback(() => (isFlat(latest.current.view) ? setReloadCount((n) => n + 1) : change(withHeldRows)), [change]),
+    reportVisible: useCallback((ids, scrolled) => {
+      latest.current = { ...latest.current, visibleIds: ids, isScrolled: scrolled };
     }, []),
-    renew,
+    refreshRows,
   };
 }
 
-interface Now {
-  readonly tree: Tree;
+interface CrewSnapshot {
+  readonly tree: CrewTreeState;
   readonly view: CrewView;
   readonly window: number;
-  readonly seen: readonly string[];
-  readonly scrolled: boolean;
+  readonly visibleIds: readonly string[];
+  readonly isScrolled: boolean;
 }
 
 /** Refreshes rows: those named by events, with their ancestors, and visible live ones. */
-function useRenew(
-  now: { readonly current: Now },
-  change: (act: (tree: Tree) => Tree) => void,
-  missed: (count: (before: number) => number) => void,
+function useRowRefresh(
+  latest: { readonly current: CrewSnapshot },
+  change: (act: (tree: CrewTreeState) => CrewTreeState) => void,
+  addMissed: (count: (before: number) => number) => void,
 ): (ids: readonly string[]) => void {
-  const wanted = useRef(new Set<string>());
+  const pendingIds = useRef(new Set<string>());
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const { phase } = useLiveState();
-  const renew = useCallback(
+  const refreshRows = useCallback(
     (ids: readonly string[]) => {
       if (ids.length === 0) return;
-      const { window } = now.current;
-      const query = { ids: ids.slice(0, ROWS).join(','), window: Math.round(window / 1000) };
+      const { window } = latest.current;
+      const query = { ids: ids.slice(0, MAX_ROWS_PER_REQUEST).join(','), window: Math.round(window / 1000) };
       get<CrewRows>('/api/crew/rows', query).then(
         ({ rows }) => {
-          const { view, scrolled, tree } = now.current;
+          const { view, isScrolled, tree } = latest.current;
           const flat = isFlat(view);
-          const known = flat ? rows.filter((row) => tree.rows.has(row.id)) : rows;
-          if (flat && known.length < rows.length) missed((count) => count + rows.length - known.length);
-          change((before) => withPatch(before, known as readonly CrewRow[], scrolled));
+          const knownRows = flat ? rows.filter((row) => tree.rows.has(row.id)) : rows;
+          if (flat && knownRows.length < rows.length) addMissed((count) => count + rows.length - knownRows.length);
+          change((before) => withPatchedRows(before, knownRows as readonly CrewRow[], isScrolled));
         },
         // A failed refresh is repeated by the next event or poll.
         () => undefined,
       );
-      if (ids.length > ROWS) renew(ids.slice(ROWS));
+      if (ids.length > MAX_ROWS_PER_REQUEST) refreshRows(ids.slice(MAX_ROWS_PER_REQUEST));
     },
-    [now, change, missed],
+    [latest, change, addMissed],
   );
-  useLive(kinds('agent.', 'review.', 'merge.', 'mail.sent', 'mail.read', 'task.assigned'), (batch) => {
+  useLiveEvents(matchKinds('agent.', 'review.', 'merge.', 'mail.sent', 'mail.read', 'task.assigned'), (batch) => {
     for (const event of batch) {
       if (event.agentId === null) continue;
-      const isKnown = now.current.tree.rows.has(event.agentId);
-      if (isKnown || event.kind === 'agent.created') wanted.current.add(event.agentId);
+      const isKnown = latest.current.tree.rows.has(event.agentId);
+      if (isKnown || event.kind === 'agent.created') pendingIds.current.add(event.agentId);
     }
-    if (wanted.current.size === 0 || timer.current !== null) return;
+    if (pendingIds.current.size === 0 || timer.current !== null) return;
     timer.current = setTimeout(() => {
       timer.current = null;
-      const ids = new Set(wanted.current);
-      wanted.current = new Set();
-      for (const id of [...ids]) for (const over of above(now.current.tree, id)) ids.add(over);
-      renew([...ids]);
-    }, SOON);
+      const ids = new Set(pendingIds.current);
+      pendingIds.current = new Set();
+      for (const id of [...ids]) for (const ancestor of listAncestors(latest.current.tree, id)) ids.add(ancestor);
+      refreshRows([...ids]);
+    }, EVENT_DELAY_MS);
   });
   useEffect(
     () => () => {
@@ -232,10 +232,10 @@ function useRenew(
     if (phase !== 'live') return;
     const poll = setInterval(() => {
       if (document.visibilityState !== 'visible') return;
-      const { tree, seen } = now.current;
-      renew(seen.filter((id) => !isOver(tree.rows.get(id)?.state ?? 'lost')));
-    }, POLL);
+      const { tree, visibleIds } = latest.current;
+      refreshRows(visibleIds.filter((id) => !hasEnded(tree.rows.get(id)?.state ?? 'lost')));
+    }, POLL_INTERVAL_MS);
     return () => clearInterval(poll);
-  }, [phase, now, renew]);
-  return renew;
+  }, [phase, latest, refreshRows]);
+  return refreshRows;
 }

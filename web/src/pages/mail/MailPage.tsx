@@ -2,56 +2,56 @@
 import { PencilLine } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
-import { kinds, useRefresh } from '../../api/live';
+import { matchKinds, useRefreshOnEvents } from '../../api/live';
 import { useOverview, useReadOnly } from '../../api/overview';
 import { Button } from '../../parts/Button';
-import { Empty } from '../../parts/Empty';
-import { Search } from '../../parts/Search';
-import { Segmented } from '../../parts/Segmented';
-import { serverNow } from '../../parts/clock';
+import { EmptyState } from '../../parts/EmptyState';
+import { FilterInput } from '../../parts/FilterInput';
+import { SegmentedControl } from '../../parts/SegmentedControl';
+import { getServerTime } from '../../parts/clock';
 import { useKeys } from '../../parts/keys';
 import { Page } from '../../shell/Page';
 import { useParam } from '../../shell/url';
-import { Compose } from './Compose';
-import { LetterList } from './LetterList';
-import { useAlerts, useLetters } from './queries';
-import { BOXES, type Box } from './boxes';
+import { ComposeDialog } from './ComposeDialog';
+import { MailList } from './MailList';
+import { useUnreadAlertCount, useMailList } from './queries';
+import { MAIL_BOXES, type MailBoxName } from './boxes';
 import { ThreadPane } from './ThreadPane';
-import { keepPlaces, nextAfter, placesOf, rowsOf, type Place, type Row } from './threads';
+import { keepPositions, findNextThread, getPositions, buildThreadRows, type RowPosition, type ThreadRow } from './threads';
 import css from './MailPage.module.css';
 
-function useRows(box: Box, q: string) {
-  const list = useLetters(box, q);
+function useThreadRows(box: MailBoxName, q: string) {
+  const list = useMailList(box, q);
   const key = `${box} ${q}`;
-  const [held, setHeld] = useState<{ key: string; places: readonly Place[] }>({ key, places: [] });
-  const all = useMemo(() => rowsOf(list.asks, list.letters, serverNow()), [list.asks, list.letters]);
-  const shown = keepPlaces(held.key === key ? held.places : [], all);
-  const places = placesOf(shown.rows);
-  const changed = held.key !== key || places.length !== held.places.length;
+  const [held, setHeld] = useState<{ key: string; places: readonly RowPosition[] }>({ key, places: [] });
+  const all = useMemo(() => buildThreadRows(list.questions, list.mail, getServerTime()), [list.questions, list.mail]);
+  const shown = keepPositions(held.key === key ? held.places : [], all);
+  const positions = getPositions(shown.rows);
+  const changed = held.key !== key || positions.length !== held.places.length;
   useEffect(() => {
-    if (list.ready && changed) setHeld({ key, places });
+    if (list.isReady && changed) setHeld({ key, places: positions });
   });
-  const accept = () => setHeld({ key, places: placesOf(all) });
-  return { ...list, rows: shown.rows, fresh: shown.fresh, accept };
+  const showNew = () => setHeld({ key, places: getPositions(all) });
+  return { ...list, rows: shown.rows, fresh: shown.fresh, accept: showNew };
 }
 
 export default function MailPage() {
   const { thread = null } = useParams<{ thread?: string }>();
-  const [, go] = useLocation();
-  const [named, setBox] = useParam<Box>('box', 'me');
-  const box = BOXES.includes(named) ? named : 'me';
+  const [, navigate] = useLocation();
+  const [namedBox, setBox] = useParam<MailBoxName>('box', 'me');
+  const box = MAIL_BOXES.includes(namedBox) ? namedBox : 'me';
   const [q, setQ] = useParam<string>('q', '');
   const [to, setTo] = useParam<string>('to', '');
-  const [writing, setWriting] = useState(false);
+  const [isWriting, setIsWriting] = useState(false);
   const readOnly = useReadOnly();
   const overview = useOverview().data;
-  const list = useRows(box, q);
-  const alerts = useAlerts();
-  useRefresh(kinds('mail.', 'agent.asked', 'agent.finished', 'agent.state_changed'), [['mail']]);
+  const list = useThreadRows(box, q);
+  const alerts = useUnreadAlertCount();
+  useRefreshOnEvents(matchKinds('mail.', 'agent.asked', 'agent.finished', 'agent.state_changed'), [['mail']]);
 
-  const query = () => window.location.search;
-  const open = (id: string | null) => go(`/mail${id === null ? '' : `/${id}`}${query()}`);
-  const selected = list.rows.find((row) => row.threadId === thread || row.letter.id === thread)?.threadId ?? thread;
+  const getQuery = () => window.location.search;
+  const open = (id: string | null) => navigate(`/mail${id === null ? '' : `/${id}`}${getQuery()}`);
+  const selected = list.rows.find((row) => row.threadId === thread || row.mail.id === thread)?.threadId ?? thread;
   const move = (by: number) => {
     const at = list.rows.findIndex((row) => row.threadId === selected);
     const next = list.rows[at < 0 ? 0 : at + by];
@@ -65,18 +65,18 @@ export default function MailPage() {
     ...(thread === null ? {} : { Escape: () => open(null) }),
   });
   // The call takes a moment; a visitor who has opened something else meanwhile stays there.
-  const done = (id: string) => {
-    if (window.location.pathname === `/mail/${thread ?? ''}`) open(nextAfter(list.rows, id));
+  const openNext = (id: string) => {
+    if (window.location.pathname === `/mail/${thread ?? ''}`) open(findNextThread(list.rows, id));
   };
-  const needsAnswer = overview?.mail.needsAnswer ?? list.rows.filter((row: Row) => row.needsAnswer).length;
+  const needsAnswer = overview?.mail.needsAnswer ?? list.rows.filter((row: ThreadRow) => row.needsAnswer).length;
 
   return (
     <Page name="Mail">
       <div className={css.page} data-open={thread !== null}>
-        <section className={css.list} aria-label="Letters">
+        <section className={css.list} aria-label="Mail list">
           <div className={css.bar}>
-            <Segmented
-              label="Which letters"
+            <SegmentedControl
+              label="Mailbox"
               value={box === 'sent' ? 'agents' : box}
               choices={[
                 { value: 'me', label: 'For me', ...(needsAnswer > 0 ? { count: needsAnswer } : {}) },
@@ -86,30 +86,30 @@ export default function MailPage() {
               onChange={setBox}
             />
             <span className="grow" />
-            {!readOnly && <Button icon={<PencilLine size={14} aria-hidden="true" />} aria-label="Write a letter" onClick={() => setWriting(true)} />}
+            {!readOnly && <Button icon={<PencilLine size={14} aria-hidden="true" />} aria-label="Write mail" onClick={() => setIsWriting(true)} />}
           </div>
           <div className={css.search}>
-            <Search label="Filter letters" value={q} onChange={setQ} />
+            <FilterInput label="Filter mail" value={q} onChange={setQ} />
           </div>
-          <LetterList list={list} box={box} q={q} selected={selected} onOpen={open} onClear={() => setQ('')} />
+          <MailList list={list} box={box} q={q} selected={selected} onOpen={open} onClear={() => setQ('')} />
         </section>
         {thread === null ? (
-          <div className={css.nothing}>
-            {list.ready && list.rows.length > 0 && (
-              <Empty title="Choose a letter">
-                The arrow keys move the selection, <kbd>e</kbd> marks what is open as read.
-              </Empty>
+          <div className={css.placeholder}>
+            {list.isReady && list.rows.length > 0 && (
+              <EmptyState title="Choose a thread">
+                The arrow keys move the selection, <kbd>e</kbd> marks the open thread as read.
+              </EmptyState>
             )}
           </div>
         ) : (
-          <ThreadPane key={selected ?? thread} id={thread} onBack={() => open(null)} onDone={done} onWrite={setTo} />
+          <ThreadPane key={selected ?? thread} id={thread} onBack={() => open(null)} onDone={openNext} onWrite={setTo} />
         )}
       </div>
-      {(writing || to !== '') && !readOnly && (
-        <Compose
+      {(isWriting || to !== '') && !readOnly && (
+        <ComposeDialog
           to={to}
           onClose={() => {
-            setWriting(false);
+            setIsWriting(false);
             setTo('');
           }}
         />

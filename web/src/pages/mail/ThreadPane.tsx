@@ -6,15 +6,15 @@ import { useReadOnly } from '../../api/overview';
 import { Button } from '../../parts/Button';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
-import { toast } from '../../parts/toast';
-import { plural } from '../../parts/format';
+import { showToast } from '../../parts/toast';
+import { pluralize } from '../../parts/format';
 import { useKeys } from '../../parts/keys';
-import { LetterView } from './LetterView';
-import { unreadOf, useActs, useThread } from './queries';
+import { MailMessage } from './MailMessage';
+import { listUnread, useMailActions, useThread } from './queries';
 import { ReplyBox } from './ReplyBox';
-import { Sender, SenderMark, useSender } from './Sender';
+import { SenderPanel, SenderState, useSenderRow } from './SenderPanel';
 import type { Thread } from '../../api/types';
-import { nameOf } from './threads';
+import { getPersonName } from './threads';
 import css from './ThreadPane.module.css';
 
 interface Props {
@@ -24,9 +24,9 @@ interface Props {
   readonly onWrite: (agentId: string) => void;
 }
 
-export function ThreadPane({ id, ...rest }: Props) {
+export function ThreadPane({ id, ...callbacks }: Props) {
   const { data, error, refetch } = useThread(id);
-  if (data !== undefined) return <Shown thread={data} {...rest} />;
+  if (data !== undefined) return <LoadedThread thread={data} {...callbacks} />;
   return (
     <div className={css.pane}>
       <section className={css.thread}>
@@ -36,20 +36,20 @@ export function ThreadPane({ id, ...rest }: Props) {
   );
 }
 
-function Shown({ thread, onBack, onDone, onWrite }: { readonly thread: Thread } & Omit<Props, 'id'>) {
+function LoadedThread({ thread, onBack, onDone, onWrite }: { readonly thread: Thread } & Omit<Props, 'id'>) {
   const readOnly = useReadOnly();
-  const acts = useActs();
-  const sender = useSender(thread.with?.agentId ?? null);
+  const actions = useMailActions();
+  const sender = useSenderRow(thread.with?.agentId ?? null);
   const [error, setError] = useState<unknown>(null);
-  const [taken, take] = useState<number | null>(null);
-  const unread = unreadOf(thread);
-  const asked = thread.letters.find((letter) => letter.needsAnswer) ?? null;
-  const offers = readOnly ? [] : (asked?.options ?? []);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const unread = listUnread(thread);
+  const question = thread.letters.find((mail) => mail.needsAnswer) ?? null;
+  const offers = readOnly ? [] : (question?.options ?? []);
   const markRead = async () => {
     setError(null);
     try {
-      await acts.markRead(unread);
-      toast('Marked as read');
+      await actions.markRead(unread);
+      showToast('Marked as read');
       onDone(thread.threadId);
     } catch (problem) {
       setError(problem);
@@ -57,14 +57,14 @@ function Shown({ thread, onBack, onDone, onWrite }: { readonly thread: Thread } 
   };
   useKeys({
     ...(readOnly || unread.length === 0 ? {} : { e: () => void markRead() }),
-    ...Object.fromEntries(offers.map((offer) => [String(offer.number), () => take(offer.number)])),
+    ...Object.fromEntries(offers.map((offer) => [String(offer.number), () => setChosen(offer.number)])),
   });
-  const { with: other } = thread;
+  const { with: partner } = thread;
   return (
     <div className={css.pane}>
       <section className={css.thread} aria-label={thread.subject}>
         <header className={css.head}>
-          <Button look="quiet" icon={<ArrowLeft size={16} />} aria-label="Back to the list" className={css.back ?? ''} onClick={onBack} />
+          <Button variant="quiet" icon={<ArrowLeft size={16} />} aria-label="Back to the list" className={css.back ?? ''} onClick={onBack} />
           <h2>{thread.subject}</h2>
           {!readOnly && unread.length > 0 && (
             <Button icon={<Check size={14} aria-hidden="true" />} hint="e" title="Mark as read" className={css.read ?? ''} onClick={() => void markRead()}>
@@ -72,35 +72,35 @@ function Shown({ thread, onBack, onDone, onWrite }: { readonly thread: Thread } 
             </Button>
           )}
         </header>
-        {other?.agentId != null && (
-          <Link href={`/agents/${other.agentId}`} className={css.strip}>
-            {sender.data !== undefined && <SenderMark row={sender.data} asked={asked?.createdAt ?? null} />}
+        {partner?.agentId != null && (
+          <Link href={`/agents/${partner.agentId}`} className={css.strip}>
+            {sender.data !== undefined && <SenderState row={sender.data} askedSince={question?.createdAt ?? null} />}
             <span className="cut mid">
-              {sender.data?.task == null ? nameOf(other) : `TAS-${sender.data.task.number} ${sender.data.task.title}`}
+              {sender.data?.task == null ? getPersonName(partner) : `TAS-${sender.data.task.number} ${sender.data.task.title}`}
             </span>
             <ChevronRight size={14} aria-hidden="true" />
           </Link>
         )}
-        {error !== null && <Problem error={error} title="It could not be marked as read" />}
-        <div className={`scroll ${css.letters}`}>
-          {thread.leftOut > 0 && <p className={`dim ${css.left}`}>{plural(thread.leftOut, 'earlier letter')} not shown.</p>}
-          {thread.letters.map((letter) => (
-            <LetterView key={letter.id} letter={letter} open={letter === asked} taken={taken} onTake={readOnly ? null : take} />
+        {error !== null && <Problem error={error} title="The thread could not be marked as read" />}
+        <div className={`scroll ${css.messages}`}>
+          {thread.leftOut > 0 && <p className={`dim ${css.left}`}>{pluralize(thread.leftOut, 'earlier message')} not shown.</p>}
+          {thread.letters.map((mail) => (
+            <MailMessage key={mail.id} mail={mail} isOpenQuestion={mail === question} chosen={chosen} onChoose={readOnly ? null : setChosen} />
           ))}
         </div>
         {!readOnly && (
           <ReplyBox
             thread={thread}
-            asked={asked}
-            taken={offers.find((offer) => offer.number === taken) ?? null}
+            question={question}
+            chosen={offers.find((offer) => offer.number === chosen) ?? null}
             task={sender.data?.task ?? null}
-            onSent={() => take(null)}
+            onSent={() => setChosen(null)}
             onWrite={onWrite}
           />
         )}
       </section>
-      <aside className={`scroll ${css.aside}`} aria-label="Who wrote">
-        {other !== null && <Sender person={other} row={sender} asked={asked?.createdAt ?? null} waitsBehind={thread.waitsBehind} />}
+      <aside className={`scroll ${css.aside}`} aria-label="Sender">
+        {partner !== null && <SenderPanel person={partner} row={sender} askedSince={question?.createdAt ?? null} waitsBehind={thread.waitsBehind} />}
       </aside>
     </div>
   );

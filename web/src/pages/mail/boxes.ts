@@ -1,5 +1,5 @@
 // Boxes of the mail page.
-import type { LetterBox } from '../../api/types';
+import type { MailBox } from '../../api/types';
 
-export const BOXES = ['me', 'agents', 'alerts', 'sent'] as const satisfies readonly LetterBox[];
-export type Box = (typeof BOXES)[number];
+export const MAIL_BOXES = ['me', 'agents', 'alerts', 'sent'] as const satisfies readonly MailBox[];
+export type MailBoxName = (typeof MAIL_BOXES)[number];

@@ -1,55 +1,55 @@
 // Queries and actions of the mail page. Reading, replying and sending use the same tools as agents.
 import { useInfiniteQuery, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { callTool, get } from '../../api/client';
-import type { Letter, Letters, Thread } from '../../api/types';
-import type { Box } from './boxes';
+import type { MailItem, MailItems, Thread } from '../../api/types';
+import type { MailBoxName } from './boxes';
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 /** Limit of open questions that are loaded at once. */
-const ASKS = 200;
+const MAX_QUESTIONS = 200;
 
-export interface LetterList {
-  readonly asks: readonly Letter[];
-  readonly letters: readonly Letter[];
-  readonly ready: boolean;
+export interface MailListState {
+  readonly questions: readonly MailItem[];
+  readonly mail: readonly MailItem[];
+  readonly isReady: boolean;
   readonly error: unknown;
-  readonly more: (() => void) | null;
-  readonly again: () => void;
+  readonly loadMore: (() => void) | null;
+  readonly retry: () => void;
 }
 
 /** Loads a box. The operator's box also has all open questions, whatever page they are on. */
-export function useLetters(box: Box, q: string): LetterList {
-  const asks = useQuery({
+export function useMailList(box: MailBoxName, q: string): MailListState {
+  const questions = useQuery({
     queryKey: ['mail', 'asks', q],
-    queryFn: ({ signal }) => get<Letters>('/api/mail', { box: 'asks', q, limit: ASKS }, signal),
+    queryFn: ({ signal }) => get<MailItems>('/api/mail', { box: 'asks', q, limit: MAX_QUESTIONS }, signal),
     enabled: box === 'me',
   });
-  const list = useInfiniteQuery({
+  const items = useInfiniteQuery({
     queryKey: ['mail', 'list', box, q],
-    queryFn: ({ pageParam, signal }) => get<Letters>('/api/mail', { box, q, after: pageParam, limit: PAGE }, signal),
+    queryFn: ({ pageParam, signal }) => get<MailItems>('/api/mail', { box, q, after: pageParam, limit: PAGE_SIZE }, signal),
     initialPageParam: null as number | null,
     getNextPageParam: (page) => page.nextCursor,
   });
   return {
-    asks: box === 'me' ? (asks.data?.letters ?? []) : [],
-    letters: list.data?.pages.flatMap((page) => page.letters) ?? [],
-    ready: list.data !== undefined && (box !== 'me' || asks.data !== undefined),
-    error: list.error ?? asks.error,
-    more: list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : null,
-    again: () => {
-      void list.refetch();
-      void asks.refetch();
+    questions: box === 'me' ? (questions.data?.letters ?? []) : [],
+    mail: items.data?.pages.flatMap((page) => page.letters) ?? [],
+    isReady: items.data !== undefined && (box !== 'me' || questions.data !== undefined),
+    error: items.error ?? questions.error,
+    loadMore: items.hasNextPage && !items.isFetchingNextPage ? () => void items.fetchNextPage() : null,
+    retry: () => {
+      void items.refetch();
+      void questions.refetch();
     },
   };
 }
 
 /** Counts the unread alerts. */
-export function useAlerts(): number {
+export function useUnreadAlertCount(): number {
   const { data } = useQuery({
     queryKey: ['mail', 'alerts'],
-    queryFn: ({ signal }) => get<Letters>('/api/mail', { box: 'alerts', limit: 100 }, signal),
+    queryFn: ({ signal }) => get<MailItems>('/api/mail', { box: 'alerts', limit: 100 }, signal),
   });
-  return data?.letters.filter((letter) => letter.readAt === null).length ?? 0;
+  return data?.letters.filter((mail) => mail.readAt === null).length ?? 0;
 }
 
 export function useThread(id: string): UseQueryResult<Thread> {
@@ -59,7 +59,7 @@ export function useThread(id: string): UseQueryResult<Thread> {
   });
 }
 
-interface Acts {
+interface MailActions {
   readonly markRead: (ids: readonly string[]) => Promise<void>;
   /** Returns a note about the new recipient if the original one has ended, otherwise null. */
   readonly reply: (to: string, body: string) => Promise<string | null>;
@@ -67,22 +67,22 @@ interface Acts {
   readonly comment: (taskNumber: number, body: string) => Promise<void>;
 }
 
-export function useActs(): Acts {
+export function useMailActions(): MailActions {
   const client = useQueryClient();
-  const told = () => client.invalidateQueries({ queryKey: ['mail'] });
+  const refreshMail = () => client.invalidateQueries({ queryKey: ['mail'] });
   return {
     markRead: async (ids) => {
       for (const mailId of ids) await callTool('mcp__mail__read', { mailId });
-      await told();
+      await refreshMail();
     },
     reply: async (originalMailId, body) => {
       const { note } = await callTool('mcp__mail__reply', { originalMailId, body });
-      await told();
+      await refreshMail();
       return note ?? null;
     },
     send: async (toAgentId, subject, body) => {
       const { note } = await callTool('mcp__mail__send', { toAgentId, subject, body });
-      await told();
+      await refreshMail();
       return note ?? null;
     },
     comment: async (taskNumber, body) => {
@@ -92,6 +92,6 @@ export function useActs(): Acts {
 }
 
 /** Ids of the mail in a thread that the operator has not read. */
-export function unreadOf(thread: Thread): readonly string[] {
-  return thread.letters.filter((letter) => letter.to.human && letter.readAt === null).map((letter) => letter.id);
+export function listUnread(thread: Thread): readonly string[] {
+  return thread.letters.filter((mail) => mail.to.human && mail.readAt === null).map((mail) => mail.id);
 }

@@ -1,29 +1,29 @@
 // Groups mail into rows: one per thread, open questions first, then by day. Rows keep their
 // position while someone reads; new threads wait until they are requested.
-import type { Letter, Person } from '../../api/types';
+import type { MailItem, PersonView } from '../../api/types';
 
-export interface Row {
+export interface ThreadRow {
   readonly threadId: string;
   /** The mail that represents the thread: an open question, otherwise the newest. */
-  readonly letter: Letter;
+  readonly mail: MailItem;
   readonly group: string;
-  readonly unread: boolean;
+  readonly isUnread: boolean;
   readonly needsAnswer: boolean;
   /** Number of mail items of the thread in this list. */
-  readonly letters: number;
+  readonly mailCount: number;
 }
 
-export const ASKS = 'Needs an answer';
+export const NEEDS_ANSWER_GROUP = 'Needs an answer';
 
 /** Name of a sender or recipient: "coder k20wm", "you", "Adjutant". */
-export function nameOf(person: Person): string {
+export function getPersonName(person: PersonView): string {
   if (person.system === true) return 'Adjutant';
   if (person.human) return 'you';
   return [person.role, person.short].filter(Boolean).join(' ') || 'somebody';
 }
 
 /** Day of a mail: "Today", "Yesterday", "Mon 9 Nov". */
-export function dayOf(at: string, now: number, afterAsks: boolean): string {
+export function formatDay(at: string, now: number, afterAsks: boolean): string {
   const day = (time: number | string) => new Date(time).toDateString();
   if (day(at) === day(now)) return afterAsks ? 'Earlier today' : 'Today';
   if (day(at) === day(now - 86_400_000)) return 'Yesterday';
@@ -31,57 +31,57 @@ export function dayOf(at: string, now: number, afterAsks: boolean): string {
 }
 
 /** Builds the rows of a list in the order of a fresh page. */
-export function rowsOf(asks: readonly Letter[], letters: readonly Letter[], now: number): Row[] {
-  const threads = new Map<string, Letter[]>();
+export function buildThreadRows(questions: readonly MailItem[], mail: readonly MailItem[], now: number): ThreadRow[] {
+  const threads = new Map<string, MailItem[]>();
   const ids = new Set<string>();
-  for (const letter of [...asks, ...letters]) {
-    if (ids.has(letter.id)) continue;
-    ids.add(letter.id);
-    threads.set(letter.threadId, [...(threads.get(letter.threadId) ?? []), letter]);
+  for (const item of [...questions, ...mail]) {
+    if (ids.has(item.id)) continue;
+    ids.add(item.id);
+    threads.set(item.threadId, [...(threads.get(item.threadId) ?? []), item]);
   }
-  const rows = [...threads].map(([threadId, all]): Row => {
-    const newest = all.reduce((a, b) => (b.createdAt > a.createdAt ? b : a));
-    const asking = all.find((letter) => letter.needsAnswer);
-    const letter = asking ?? newest;
-    const unread = all.some((one) => one.to.human && one.readAt === null);
-    return { threadId, letter, group: '', unread, needsAnswer: asking !== undefined, letters: all.length };
+  const rows = [...threads].map(([threadId, items]): ThreadRow => {
+    const newest = items.reduce((a, b) => (b.createdAt > a.createdAt ? b : a));
+    const question = items.find((item) => item.needsAnswer);
+    const item = question ?? newest;
+    const unread = items.some((one) => one.to.human && one.readAt === null);
+    return { threadId, mail: item, group: '', isUnread: unread, needsAnswer: question !== undefined, mailCount: items.length };
   });
-  const newestFirst = (a: Row, b: Row) => b.letter.createdAt.localeCompare(a.letter.createdAt) || b.letter.id.localeCompare(a.letter.id);
+  const newestFirst = (a: ThreadRow, b: ThreadRow) => b.mail.createdAt.localeCompare(a.mail.createdAt) || b.mail.id.localeCompare(a.mail.id);
   const asking = rows.filter((row) => row.needsAnswer).sort(newestFirst);
   const others = rows.filter((row) => !row.needsAnswer).sort(newestFirst);
-  const named = (row: Row): Row => ({ ...row, group: dayOf(row.letter.createdAt, now, asking.length > 0) });
-  return [...asking.map((row) => ({ ...row, group: ASKS })), ...others.map(named)];
+  const named = (row: ThreadRow): ThreadRow => ({ ...row, group: formatDay(row.mail.createdAt, now, asking.length > 0) });
+  return [...asking.map((row) => ({ ...row, group: NEEDS_ANSWER_GROUP })), ...others.map(named)];
 }
 
 /** Position of a row that must not move while it is read. */
-export interface Place {
+export interface RowPosition {
   readonly threadId: string;
   readonly group: string;
 }
 
-export const placesOf = (rows: readonly Row[]): readonly Place[] => rows.map(({ threadId, group }) => ({ threadId, group }));
+export const getPositions = (rows: readonly ThreadRow[]): readonly RowPosition[] => rows.map(({ threadId, group }) => ({ threadId, group }));
 
 /**
  * Keeps rows at their positions. Existing rows are updated in place, older ones are appended, and
  * newer ones are only counted. Rows of removed threads disappear.
  */
-export function keepPlaces(places: readonly Place[], rows: readonly Row[]): { readonly rows: readonly Row[]; readonly fresh: number } {
-  if (places.length === 0) return { rows, fresh: 0 };
+export function keepPositions(positions: readonly RowPosition[], rows: readonly ThreadRow[]): { readonly rows: readonly ThreadRow[]; readonly fresh: number } {
+  if (positions.length === 0) return { rows, fresh: 0 };
   const now = new Map(rows.map((row) => [row.threadId, row]));
-  const known = new Set(places.map((place) => place.threadId));
-  const kept = places.flatMap((place) => {
-    const row = now.get(place.threadId);
-    return row === undefined ? [] : [{ ...row, group: place.group }];
+  const knownIds = new Set(positions.map((position) => position.threadId));
+  const existing = positions.flatMap((position) => {
+    const row = now.get(position.threadId);
+    return row === undefined ? [] : [{ ...row, group: position.group }];
   });
-  if (kept.length === 0) return { rows, fresh: 0 };
-  const oldest = kept.reduce((least, row) => (row.letter.createdAt < least ? row.letter.createdAt : least), kept[0]?.letter.createdAt ?? '');
-  const others = rows.filter((row) => !known.has(row.threadId));
-  const older = others.filter((row) => !row.needsAnswer && row.letter.createdAt <= oldest);
-  return { rows: [...kept, ...older], fresh: others.length - older.length };
+  if (existing.length === 0) return { rows, fresh: 0 };
+  const oldest = existing.reduce((oldestSoFar, row) => (row.mail.createdAt < oldestSoFar ? row.mail.createdAt : oldestSoFar), existing[0]?.mail.createdAt ?? '');
+  const added = rows.filter((row) => !knownIds.has(row.threadId));
+  const older = added.filter((row) => !row.needsAnswer && row.mail.createdAt <= oldest);
+  return { rows: [...existing, ...older], fresh: added.length - older.length };
 }
 
 /** Finds the thread to open after this one is done: the next below, otherwise the one above. */
-export function nextAfter(rows: readonly Row[], threadId: string): string | null {
+export function findNextThread(rows: readonly ThreadRow[], threadId: string): string | null {
   const at = rows.findIndex((row) => row.threadId === threadId);
   return (rows[at + 1] ?? rows[at - 1])?.threadId ?? null;
 }

@@ -5,14 +5,14 @@ import { Link } from 'wouter';
 import { useReadOnly } from '../../api/overview';
 import { Button } from '../../parts/Button';
 import { Json } from '../../parts/Code';
-import { At } from '../../parts/Elapsed';
-import { count, took } from '../../parts/format';
+import { Timestamp } from '../../parts/Elapsed';
+import { formatCount, formatLatency } from '../../parts/format';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
-import { openTool } from '../../shell/open';
+import { openTool } from '../../shell/overlay';
 import { OutcomeMark } from './OutcomeMark';
 import { useCall } from './queries';
-import { toolName, whoName } from './RecordTable';
+import { splitToolName, getCallerName } from './RecordTable';
 import type { RecordedCall } from '../../api/types';
 import { TraceBars } from './TraceBars';
 import css from './CallPanel.module.css';
@@ -24,7 +24,7 @@ interface Props {
   readonly onOpen: (number: number) => void;
 }
 
-function read(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -32,12 +32,12 @@ function read(text: string): unknown {
   }
 }
 
-function isInput(value: unknown): value is Readonly<Record<string, unknown>> {
+function isToolInput(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Abbreviates a hash to groups of four digits. */
-function hash(text: string): string {
+function formatHash(text: string): string {
   return `${text.slice(0, 4)} ${text.slice(4, 8)} ${text.slice(8, 12)} … ${text.slice(-4)}`;
 }
 
@@ -53,41 +53,41 @@ function Section({ title, icon, children }: { readonly title: string; readonly i
   );
 }
 
-function Facts({ call, onOpen }: { readonly call: RecordedCall; readonly onOpen: (number: number) => void }) {
-  const { who, standing, error, pair } = call;
-  const word = error === null ? call.outcome : error.code;
-  const ended = pair !== null && pair.number > call.number;
+function CallFacts({ call, onOpen }: { readonly call: RecordedCall; readonly onOpen: (number: number) => void }) {
+  const { who: caller, standing, error, pair } = call;
+  const label = error === null ? call.outcome : error.code;
+  const isEndCall = pair !== null && pair.number > call.number;
   return (
     <dl className={css.facts}>
-      <dt>Who</dt>
+      <dt>Caller</dt>
       <dd>
-        {who.agentId === null ? whoName(who) : <Link href={`/agents/${who.agentId}`}>{who.operator ? 'operator' : who.role}</Link>}
-        {who.short !== null && <code className="dim"> {who.short}</code>}
-        {standing !== null && !who.operator && `, ${standing.category}, depth ${standing.depth}`}
-        {who.operator && who.agentId !== null && ` for ${who.role ?? 'an agent'}`}
+        {caller.agentId === null ? getCallerName(caller) : <Link href={`/agents/${caller.agentId}`}>{caller.operator ? 'operator' : caller.role}</Link>}
+        {caller.short !== null && <code className="dim"> {caller.short}</code>}
+        {standing !== null && !caller.operator && `, ${standing.category}, depth ${standing.depth}`}
+        {caller.operator && caller.agentId !== null && ` for ${caller.role ?? 'an agent'}`}
       </dd>
       <dt>Outcome</dt>
       <dd>
-        <OutcomeMark outcome={call.outcome} word={word} />
-        {call.durationMs !== null && <span className="dim"> in {took(call.durationMs)}</span>}
+        <OutcomeMark outcome={call.outcome} label={label} />
+        {call.durationMs !== null && <span className="dim"> in {formatLatency(call.durationMs)}</span>}
       </dd>
-      <dt>When</dt>
+      <dt>Time</dt>
       <dd>
-        <At at={call.at} seconds />
+        <Timestamp at={call.at} seconds />
       </dd>
       {(pair !== null || call.outcome === 'begun') && (
         <>
-          <dt>{ended || pair === null ? 'Ended' : 'Began'}</dt>
+          <dt>{isEndCall || pair === null ? 'Ended' : 'Began'}</dt>
           <dd>
             {pair === null ? (
               'not yet'
             ) : (
               <>
-                <At at={pair.at} seconds /> as{' '}
+                <Timestamp at={pair.at} seconds /> as{' '}
                 <button type="button" className={css.other} onClick={() => onOpen(pair.number)}>
-                  {count(pair.number)}
+                  {formatCount(pair.number)}
                 </button>
-                {ended && <OutcomeMark outcome={pair.outcome} />}
+                {isEndCall && <OutcomeMark outcome={pair.outcome} />}
               </>
             )}
           </dd>
@@ -114,18 +114,18 @@ function Facts({ call, onOpen }: { readonly call: RecordedCall; readonly onOpen:
   );
 }
 
-function Chain({ chain, number }: { readonly chain: RecordedCall['chain']; readonly number: number }) {
+function ChainFacts({ chain, number }: { readonly chain: RecordedCall['chain']; readonly number: number }) {
   return (
     <>
       <dl className={css.chain}>
         <dt>before</dt>
-        <dd title={chain.before}>{chain.before === '' ? 'missing' : hash(chain.before)}</dd>
-        <dd className={css.place}>{count(chain.previous)}</dd>
+        <dd title={chain.before}>{chain.before === '' ? 'missing' : formatHash(chain.before)}</dd>
+        <dd className={css.place}>{formatCount(chain.previous)}</dd>
         <dt>this</dt>
-        <dd title={chain.this}>{hash(chain.this)}</dd>
-        <dd className={css.place} data-state={chain.fits ? 'succeeded' : 'failed'} aria-label={`Call ${count(number)} ${chain.fits ? 'fits' : 'does not fit'}`}>
+        <dd title={chain.this}>{formatHash(chain.this)}</dd>
+        <dd className={css.place} data-state={chain.fits ? 'succeeded' : 'failed'} aria-label={`Call ${formatCount(number)} ${chain.fits ? 'valid' : 'invalid'}`}>
           {chain.fits ? <Check size={12} aria-hidden="true" /> : <ShieldX size={12} aria-hidden="true" />}
-          {chain.fits ? 'fits' : 'does not fit'}
+          {chain.fits ? 'valid' : 'invalid'}
         </dd>
       </dl>
       {chain.problem !== null && <p role="alert" className={css.broken}>This row was changed: {chain.problem}. The rows after it cannot be trusted either.</p>}
@@ -133,11 +133,11 @@ function Chain({ chain, number }: { readonly chain: RecordedCall['chain']; reado
   );
 }
 
-function Body({ call, onOpen }: { readonly call: RecordedCall; readonly onOpen: (number: number) => void }) {
-  const [input, output] = useMemo(() => [read(call.wholeInput), read(call.output)], [call.wholeInput, call.output]);
+function CallBody({ call, onOpen }: { readonly call: RecordedCall; readonly onOpen: (number: number) => void }) {
+  const [input, output] = useMemo(() => [parseJson(call.wholeInput), parseJson(call.output)], [call.wholeInput, call.output]);
   return (
     <>
-      <Facts call={call} onOpen={onOpen} />
+      <CallFacts call={call} onOpen={onOpen} />
       {call.error !== null && call.error.suggestions.length > 0 && (
         <ul className={css.hints}>
           {call.error.suggestions.map((hint) => (
@@ -152,12 +152,12 @@ function Body({ call, onOpen }: { readonly call: RecordedCall; readonly onOpen: 
         <Json value={output} label="Output" />
       </Section>
       {call.near.length > 1 && (
-        <Section title={call.who.operator ? 'What the operator did around it' : 'What it did around it'} icon={<ChartGantt size={12} aria-hidden="true" />}>
-          <TraceBars near={call.near} number={call.number} onOpen={onOpen} />
+        <Section title={call.who.operator ? 'Calls of the operator around it' : 'Calls of the agent around it'} icon={<ChartGantt size={12} aria-hidden="true" />}>
+          <TraceBars neighbours={call.near} number={call.number} onOpen={onOpen} />
         </Section>
       )}
       <Section title="Chain" icon={<Link2 size={12} aria-hidden="true" />}>
-        <Chain chain={call.chain} number={call.number} />
+        <ChainFacts chain={call.chain} number={call.number} />
       </Section>
     </>
   );
@@ -166,25 +166,25 @@ function Body({ call, onOpen }: { readonly call: RecordedCall; readonly onOpen: 
 export function CallPanel({ number, onClose, onOpen }: Props) {
   const { data: call, error, refetch } = useCall(number);
   const readOnly = useReadOnly();
-  const input = call === undefined ? null : read(call.wholeInput);
-  const again = call !== undefined && !readOnly && call.tool.startsWith('mcp__') && isInput(input) ? input : null;
+  const input = call === undefined ? null : parseJson(call.wholeInput);
+  const repeatableInput = call !== undefined && !readOnly && call.tool.startsWith('mcp__') && isToolInput(input) ? input : null;
   return (
     <aside className={css.panel} aria-label={`Call ${number}`}>
       <div className={css.head}>
-        <code className="dim">{count(Number(number))}</code>
+        <code className="dim">{formatCount(Number(number))}</code>
         <h2 className="cut" title={call?.tool}>
-          {call === undefined ? '' : toolName(call.tool)[1]}
+          {call === undefined ? '' : splitToolName(call.tool)[1]}
         </h2>
         <span className="grow" />
-        {again !== null && call !== undefined && (
-          <Button small icon={<RotateCw size={12} aria-hidden="true" />} onClick={() => openTool(call.tool, again)}>
+        {repeatableInput !== null && call !== undefined && (
+          <Button small icon={<RotateCw size={12} aria-hidden="true" />} onClick={() => openTool(call.tool, repeatableInput)}>
             Run again
           </Button>
         )}
-        {onClose !== null && <Button small look="quiet" icon={<X size={14} aria-hidden="true" />} aria-label="Close" onClick={onClose} />}
+        {onClose !== null && <Button small variant="quiet" icon={<X size={14} aria-hidden="true" />} aria-label="Close" onClick={onClose} />}
       </div>
       <div className={`${css.body} scroll`}>
-        {call !== undefined ? <Body call={call} onOpen={onOpen} /> : error === null ? <Skeleton rows={10} height={28} /> : <Problem title="This call could not be read" error={error} onRetry={() => void refetch()} />}
+        {call !== undefined ? <CallBody call={call} onOpen={onOpen} /> : error === null ? <Skeleton rows={10} height={28} /> : <Problem title="This call could not be read" error={error} onRetry={() => void refetch()} />}
       </div>
     </aside>
   );

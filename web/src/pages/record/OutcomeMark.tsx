@@ -3,7 +3,7 @@ import type { RecordOutcome } from '../../api/types';
 import css from './OutcomeMark.module.css';
 
 /** Icon of each outcome; its colour is that of the agent state with the same meaning. */
-const LOOKS: Readonly<Record<RecordOutcome, { readonly icon: LucideIcon; readonly state: string }>> = {
+const OUTCOME_LOOKS: Readonly<Record<RecordOutcome, { readonly icon: LucideIcon; readonly state: string }>> = {
   done: { icon: Check, state: 'succeeded' },
   failed: { icon: CircleX, state: 'failed' },
   denied: { icon: ShieldX, state: 'waiting_input' },
@@ -13,15 +13,15 @@ const LOOKS: Readonly<Record<RecordOutcome, { readonly icon: LucideIcon; readonl
 interface Props {
   readonly outcome: RecordOutcome;
   /** Replaces the name of the outcome. */
-  readonly word?: string;
+  readonly label?: string;
 }
 
-export function OutcomeMark({ outcome, word }: Props) {
-  const { icon: Icon, state } = LOOKS[outcome];
+export function OutcomeMark({ outcome, label }: Props) {
+  const { icon: Icon, state } = OUTCOME_LOOKS[outcome];
   return (
     <span data-state={state} className={css.mark}>
       <Icon size={13} aria-hidden="true" />
-      {word ?? outcome}
+      {label ?? outcome}
     </span>
   );
 }

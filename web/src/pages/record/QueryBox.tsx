@@ -2,54 +2,54 @@
 import { Search, X } from 'lucide-react';
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
 import { useKeys } from '../../parts/keys';
-import { parse, settled, shown, suggest, write, type Key, type Suggestion } from './query';
+import { parseQuery, splitTyped, formatTerm, suggestTerms, formatQuery, type TermKey, type Suggestion } from './query';
 import css from './QueryBox.module.css';
 
 interface Props {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly known: Partial<Record<Key, readonly Suggestion[]>>;
+  readonly knownValues: Partial<Record<TermKey, readonly Suggestion[]>>;
 }
 
 /** Delay before free text is searched while the visitor types. */
-const PAUSE_MS = 400;
+const TYPING_DELAY_MS = 400;
 
-export function QueryBox({ value, onChange, known }: Props) {
+export function QueryBox({ value, onChange, knownValues }: Props) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  const { terms, words } = parse(value);
+  const { terms, words } = parseQuery(value);
   const [draft, setDraft] = useState(words);
-  const [open, setOpen] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
   const [active, setActive] = useState(-1);
   useKeys({ '/': () => input.current?.focus() });
 
   // A change from outside, such as a new address, replaces the typed text.
-  const told = useRef(words);
-  if (told.current !== words) {
-    told.current = words;
+  const reportedWords = useRef(words);
+  if (reportedWords.current !== words) {
+    reportedWords.current = words;
     if (words !== draft.trim()) setDraft(words);
   }
 
-  const tell = (text: string) => {
-    told.current = parse(text).words;
+  const report = (text: string) => {
+    reportedWords.current = parseQuery(text).words;
     onChange(text);
   };
   const commit = (text: string, typing = '') => {
-    const typed = parse(text);
+    const typed = parseQuery(text);
     setDraft([typed.words, typing].filter(Boolean).join(' '));
-    tell(write(parse([write({ terms, words: '' }), write(typed)].join(' '))));
+    report(formatQuery(parseQuery([formatQuery({ terms, words: '' }), formatQuery(typed)].join(' '))));
   };
-  const later = draft.trim() !== words && !draft.includes(':');
+  const isPending = draft.trim() !== words && !draft.includes(':');
   useEffect(() => {
-    if (!later) return;
-    const timer = setTimeout(() => tell(write({ terms, words: draft })), PAUSE_MS);
+    if (!isPending) return;
+    const timer = setTimeout(() => report(formatQuery({ terms, words: draft })), TYPING_DELAY_MS);
     return () => clearTimeout(timer);
     // Depends only on the typed text, which restarts the delay.
-  }, [draft, later]);
+  }, [draft, isPending]);
 
   const piece = /\S*$/.exec(draft)?.[0] ?? '';
-  const offers = open ? suggest(piece, known) : [];
-  const take = (offer: Suggestion) => {
+  const offers = isOpen ? suggestTerms(piece, knownValues) : [];
+  const acceptOffer = (offer: Suggestion) => {
     const rest = draft.slice(0, draft.length - piece.length);
     setActive(-1);
     if (offer.text.endsWith(':')) setDraft(rest + offer.text);
@@ -57,13 +57,13 @@ export function QueryBox({ value, onChange, known }: Props) {
     input.current?.focus();
   };
   const type = (text: string) => {
-    setOpen(true);
+    setIsOpen(true);
     setActive(-1);
-    const { done, typing } = settled(text);
-    if (done === null) setDraft(text);
-    else commit(done, typing);
+    const { done: completed, typing } = splitTyped(text);
+    if (completed === null) setDraft(text);
+    else commit(completed, typing);
   };
-  const remove = (key: Key) => tell(write({ terms: terms.filter((term) => term.key !== key), words: draft }));
+  const remove = (key: TermKey) => report(formatQuery({ terms: terms.filter((term) => term.key !== key), words: draft }));
 
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     const { key } = event;
@@ -72,18 +72,18 @@ export function QueryBox({ value, onChange, known }: Props) {
     if ((key === 'ArrowDown' || key === 'ArrowUp') && offers.length > 0) {
       setActive((active + (key === 'ArrowDown' ? 1 : -1) + offers.length + 1) % (offers.length + 1));
     } else if ((key === 'Enter' || key === 'Tab') && offer !== undefined) {
-      take(offer);
+      acceptOffer(offer);
     } else if (key === 'Enter') {
-      setOpen(false);
+      setIsOpen(false);
       commit(draft);
       return;
     } else if (key === 'Escape') {
       event.stopPropagation();
-      if (offers.length > 0) setOpen(false);
+      if (offers.length > 0) setIsOpen(false);
       else input.current?.blur();
     } else if (key === 'Backspace' && draft === '' && last !== undefined) {
       setDraft(`${last.key}:${last.value}`);
-      tell(write({ terms: terms.slice(0, -1), words: '' }));
+      report(formatQuery({ terms: terms.slice(0, -1), words: '' }));
     } else {
       return;
     }
@@ -95,8 +95,8 @@ export function QueryBox({ value, onChange, known }: Props) {
       <Search size={12} aria-hidden="true" />
       {terms.map((term) => (
         <span key={term.key} className={css.chip}>
-          {shown(term)}
-          <button type="button" aria-label={`Remove ${shown(term)}`} onClick={() => remove(term.key)}>
+          {formatTerm(term)}
+          <button type="button" aria-label={`Remove ${formatTerm(term)}`} onClick={() => remove(term.key)}>
             <X size={10} aria-hidden="true" />
           </button>
         </span>
@@ -109,21 +109,21 @@ export function QueryBox({ value, onChange, known }: Props) {
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
         aria-activedescendant={active >= 0 && active < offers.length ? `${id}-${active}` : undefined}
-        placeholder={terms.length > 2 ? 'or any words' : 'agent: outcome: task: commit: or any words'}
+        placeholder={terms.length > 2 ? 'or any text' : 'agent: outcome: task: commit: or any text'}
         maxLength={200}
         value={draft}
         autoComplete="off"
         spellCheck={false}
         onChange={(event) => type(event.target.value)}
-        onFocus={() => setOpen(true)}
+        onFocus={() => setIsOpen(true)}
         onBlur={() => {
-          setOpen(false);
+          setIsOpen(false);
           if (draft.trim() !== words) commit(draft);
         }}
         onKeyDown={onKeyDown}
       />
       <kbd aria-hidden="true">/</kbd>
-      <ul id={`${id}-list`} role="listbox" aria-label="What can be looked for" className={css.offers} hidden={offers.length === 0}>
+      <ul id={`${id}-list`} role="listbox" aria-label="Suggestions" className={css.offers} hidden={offers.length === 0}>
         {offers.map((offer, at) => (
           <li
             key={offer.text}
@@ -132,7 +132,7 @@ export function QueryBox({ value, onChange, known }: Props) {
             aria-selected={at === active}
             // A press would move the focus from the input, which closes the list.
             onPointerDown={(event) => event.preventDefault()}
-            onClick={() => take(offer)}
+            onClick={() => acceptOffer(offer)}
           >
             <code>{offer.text}</code>
             <span className="dim cut">{offer.hint}</span>

@@ -1,58 +1,58 @@
 // Virtualized table of calls, newest first. New calls wait behind a button.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
-import { useWide } from '../../parts/media';
-import { count, plural, time, took } from '../../parts/format';
+import { useMinWidth } from '../../parts/media';
+import { formatCount, pluralize, formatTime, formatLatency } from '../../parts/format';
 import { Button } from '../../parts/Button';
 import { OutcomeMark } from './OutcomeMark';
-import type { RecordList } from './queries';
+import type { RecordListState } from './queries';
 import type { RecordCaller, RecordRow } from '../../api/types';
 import css from './RecordTable.module.css';
 
 interface Props {
-  readonly list: RecordList;
-  readonly news: number;
+  readonly list: RecordListState;
+  readonly newCount: number;
   readonly selected: number | null;
   readonly onOpen: (number: number) => void;
-  readonly onNews: () => void;
+  readonly onShowNew: () => void;
 }
 
 /** Row height; on a phone rows have two lines. */
-const ROW = 29;
-const TALL = 54;
+const ROW_HEIGHT_PX = 29;
+const PHONE_ROW_HEIGHT_PX = 54;
 
 /** Splits a tool's name into its toolset and its own name. */
-export function toolName(tool: string): readonly [string, string] {
+export function splitToolName(tool: string): readonly [string, string] {
   const bare = tool.replace(/^mcp__/, '');
   const cut = bare.indexOf('__');
   return cut < 0 ? ['', bare] : [bare.slice(0, cut + 2), bare.slice(cut + 2)];
 }
 
 /** Time of a call: with seconds today, with its date on other days. */
-function clock(at: string): string {
-  return time(at, new Date(at).toDateString() === new Date().toDateString());
+function formatCallTime(at: string): string {
+  return formatTime(at, new Date(at).toDateString() === new Date().toDateString());
 }
 
-export function whoName(who: RecordCaller): string {
-  if (who.operator) return 'operator';
-  return who.role === null ? (who.short ?? 'nobody') : `${who.role} ${who.short ?? ''}`;
+export function getCallerName(caller: RecordCaller): string {
+  if (caller.operator) return 'operator';
+  return caller.role === null ? (caller.short ?? 'nobody') : `${caller.role} ${caller.short ?? ''}`;
 }
 
-function Row({ row, selected, onOpen }: { readonly row: RecordRow; readonly selected: boolean; readonly onOpen: (number: number) => void }) {
-  const [set, name] = toolName(row.tool);
+function CallRow({ row, selected, onOpen }: { readonly row: RecordRow; readonly selected: boolean; readonly onOpen: (number: number) => void }) {
+  const [set, name] = splitToolName(row.tool);
   return (
     <div role="row" className={css.row} data-selected={selected} onClick={() => onOpen(row.number)}>
       <span role="cell" className={css.number}>
-        <button type="button" aria-label={`Open call ${count(row.number)}`} aria-current={selected} onClick={() => onOpen(row.number)}>
-          {count(row.number)}
+        <button type="button" aria-label={`Open call ${formatCount(row.number)}`} aria-current={selected} onClick={() => onOpen(row.number)}>
+          {formatCount(row.number)}
         </button>
       </span>
       <span role="cell" className={css.time}>
         <time dateTime={row.at} title={new Date(row.at).toLocaleString('en-GB')}>
-          {clock(row.at)}
+          {formatCallTime(row.at)}
         </time>
       </span>
-      <span role="cell" className={`${css.who} cut`}>{whoName(row.who)}</span>
+      <span role="cell" className={`${css.caller} cut`}>{getCallerName(row.who)}</span>
       <span role="cell" className={`${css.tool} cut`} title={row.tool}>
         <span>{set}</span>
         <b>{name}</b>
@@ -61,42 +61,42 @@ function Row({ row, selected, onOpen }: { readonly row: RecordRow; readonly sele
       <span role="cell" className={css.outcome} title={row.code ?? undefined}>
         <OutcomeMark outcome={row.outcome} />
       </span>
-      <span role="cell" className={css.took}>{row.durationMs === null ? '' : took(row.durationMs)}</span>
+      <span role="cell" className={css.took}>{row.durationMs === null ? '' : formatLatency(row.durationMs)}</span>
     </div>
   );
 }
 
-function Foot({ list }: { readonly list: RecordList }) {
-  if (list.searching) return <p className={css.foot}>Looking…</p>;
-  const { searchedTo, more } = list;
-  if (searchedTo === null || more === null) return <p className={css.foot}>End of the record.</p>;
+function TableFooter({ list }: { readonly list: RecordListState }) {
+  if (list.isSearching) return <p className={css.foot}>Searching…</p>;
+  const { searchedTo, loadMore } = list;
+  if (searchedTo === null || loadMore === null) return <p className={css.foot}>End of the record.</p>;
   return (
     <p className={css.foot}>
-      Looked back to {count(searchedTo.number)}, {time(searchedTo.at)}.
-      <Button small onClick={more}>
+      Searched back to {formatCount(searchedTo.number)}, {formatTime(searchedTo.at)}.
+      <Button small onClick={loadMore}>
         Load older calls
       </Button>
     </p>
   );
 }
 
-export function RecordTable({ list, news, selected, onOpen, onNews }: Props) {
+export function RecordTable({ list, newCount, selected, onOpen, onShowNew }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
-  const wide = useWide(700);
-  const { rows, more } = list;
+  const isWide = useMinWidth(700);
+  const { rows, loadMore } = list;
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
-    estimateSize: () => (wide ? ROW : TALL),
+    estimateSize: () => (isWide ? ROW_HEIGHT_PX : PHONE_ROW_HEIGHT_PX),
     overscan: 12,
     getItemKey: (at) => rows[at]?.number ?? at,
   });
-  useEffect(() => virtual.measure(), [virtual, wide]);
+  useEffect(() => virtual.measure(), [virtual, isWide]);
   const shown = virtual.getVirtualItems();
-  const nearEnd = (shown.at(-1)?.index ?? 0) > rows.length - 20 && rows.length >= 100;
+  const isNearEnd = (shown.at(-1)?.index ?? 0) > rows.length - 20 && rows.length >= 100;
   useEffect(() => {
-    if (nearEnd) more?.();
-  }, [nearEnd, more]);
+    if (isNearEnd) loadMore?.();
+  }, [isNearEnd, loadMore]);
   const at = rows.findIndex((row) => row.number === selected);
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
@@ -106,17 +106,17 @@ export function RecordTable({ list, news, selected, onOpen, onNews }: Props) {
     <div className={css.table} role="table" aria-label="Calls" aria-rowcount={list.searchedTo === null ? rows.length + 1 : -1}>
       <div role="rowgroup">
         <div role="row" className={`${css.row} ${css.head}`}>
-          {['No.', 'Time', 'Who', 'Tool', 'Input', 'Outcome', 'Took'].map((name) => (
+          {['No.', 'Time', 'Caller', 'Tool', 'Input', 'Outcome', 'Duration'].map((name) => (
             <span key={name} role="columnheader">
               {name}
             </span>
           ))}
         </div>
       </div>
-      {news > 0 && (
-        <div className={css.news}>
-          <Button small onClick={onNews}>
-            {news >= 100 ? 'More than 100 new' : `${plural(news, 'new call', 'new calls')}`}
+      {newCount > 0 && (
+        <div className={css.newCalls}>
+          <Button small onClick={onShowNew}>
+            {newCount >= 100 ? 'Show more than 100 new calls' : `Show ${pluralize(newCount, 'new call')}`}
           </Button>
         </div>
       )}
@@ -127,14 +127,14 @@ export function RecordTable({ list, news, selected, onOpen, onNews }: Props) {
             return (
               row !== undefined && (
                 <div key={item.key} className={css.place} style={{ transform: `translateY(${item.start}px)` }} role="presentation">
-                  <Row row={row} selected={row.number === selected} onOpen={onOpen} />
+                  <CallRow row={row} selected={row.number === selected} onOpen={onOpen} />
                 </div>
               )
             );
           })}
         </div>
         <div role="presentation">
-          <Foot list={list} />
+          <TableFooter list={list} />
         </div>
       </div>
     </div>

@@ -2,9 +2,9 @@
 // contains the query.
 
 /** Term names with a hint for each. */
-export const KEYS = {
+export const TERM_HINTS = {
   since: 'start: 15m, 1h, 7d or a time',
-  until: 'before when: the same',
+  until: 'end: 15m, 1h, 7d or a time',
   tool: 'a tool; * matches any characters',
   agent: 'an id, the end of one, a role, or operator',
   outcome: 'done, failed or denied',
@@ -12,21 +12,21 @@ export const KEYS = {
   commit: 'the beginning of a hash',
 } as const;
 
-export type Key = keyof typeof KEYS;
+export type TermKey = keyof typeof TERM_HINTS;
 
-export interface Term {
-  readonly key: Key;
+export interface QueryTerm {
+  readonly key: TermKey;
   readonly value: string;
 }
 
 /** A parsed query: named terms, and free text as it was typed. */
-export interface Parsed {
-  readonly terms: readonly Term[];
+export interface ParsedQuery {
+  readonly terms: readonly QueryTerm[];
   readonly words: string;
 }
 
 /** Parameters of the request. */
-export interface Params {
+export interface RecordParams {
   readonly since?: string;
   readonly until?: string;
   readonly tool?: string;
@@ -39,33 +39,33 @@ export interface Params {
 
 const OUTCOMES: readonly string[] = ['done', 'failed', 'denied'];
 
-function isKey(name: string): name is Key {
-  return Object.hasOwn(KEYS, name);
+function isTermKey(name: string): name is TermKey {
+  return Object.hasOwn(TERM_HINTS, name);
 }
 
 /** Splits a line at its spaces, except between quotes. */
-function pieces(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return text.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? [];
 }
 
-function unquoted(value: string): string {
+function stripQuotes(value: string): string {
   return value.replaceAll('"', '');
 }
 
 /** Parses a word as a term; returns null if it is free text. */
-export function termOf(piece: string): Term | null {
+export function parseTerm(piece: string): QueryTerm | null {
   const colon = piece.indexOf(':');
   const key = piece.slice(0, colon).toLowerCase();
-  const value = unquoted(piece.slice(colon + 1));
-  return colon > 0 && isKey(key) && value !== '' ? { key, value } : null;
+  const value = stripQuotes(piece.slice(colon + 1));
+  return colon > 0 && isTermKey(key) && value !== '' ? { key, value } : null;
 }
 
 /** Parses a query. A repeated term replaces the earlier one. */
-export function parse(text: string): Parsed {
-  const terms = new Map<Key, Term>();
+export function parseQuery(text: string): ParsedQuery {
+  const terms = new Map<TermKey, QueryTerm>();
   const words: string[] = [];
-  for (const piece of pieces(text)) {
-    const term = termOf(piece);
+  for (const piece of splitWords(text)) {
+    const term = parseTerm(piece);
     if (term === null) {
       words.push(piece);
     } else {
@@ -76,41 +76,41 @@ export function parse(text: string): Parsed {
   return { terms: [...terms.values()], words: words.join(' ') };
 }
 
-export function write({ terms, words }: Parsed): string {
+export function formatQuery({ terms, words }: ParsedQuery): string {
   const written = terms.map(({ key, value }) => `${key}:${/\s/.test(value) ? `"${value}"` : value}`);
   return [...written, words.trim()].filter((part) => part !== '').join(' ');
 }
 
 /** Sets or removes a term of a query. */
-export function withTerm(text: string, key: Key, value: string | null): string {
-  const { terms, words } = parse(text);
+export function withTerm(text: string, key: TermKey, value: string | null): string {
+  const { terms, words } = parseQuery(text);
   const others = terms.filter((term) => term.key !== key);
-  return write({ terms: value === null ? others : [...others, { key, value }], words });
+  return formatQuery({ terms: value === null ? others : [...others, { key, value }], words });
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
 /** Parses a relative time, a time of today, or an ISO date; returns null if it is none. */
-export function timeOf(value: string, now: number): number | null {
-  const ago = /^(\d{1,6})([smhdw])$/.exec(value);
-  if (ago !== null) return now - Number(ago[1]) * (UNITS[ago[2] ?? ''] ?? 0);
+export function parseTime(value: string, now: number): number | null {
+  const relative = /^(\d{1,6})([smhdw])$/.exec(value);
+  if (relative !== null) return now - Number(relative[1]) * (UNIT_MS[relative[2] ?? ''] ?? 0);
   const clock = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(value);
   if (clock !== null) {
     const date = new Date(now);
     date.setHours(Number(clock[1]), Number(clock[2]), Number(clock[3] ?? 0), 0);
     return date.getTime();
   }
-  const whole = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(whole) ? null : whole;
+  const isoTime = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(isoTime) ? null : isoTime;
 }
 
 /** Converts a tool name to a pattern: a part of a name matches every tool that contains it. */
-function toolOf(value: string): string {
+function toToolPattern(value: string): string {
   return value.includes('*') || value.startsWith('mcp__') || value.startsWith('operator__') ? value : `*${value}*`;
 }
 
-export interface Asked {
-  readonly params: Params;
+export interface RecordRequest {
+  readonly params: RecordParams;
   readonly since: number | null;
   readonly until: number | null;
   /** Messages about invalid terms. */
@@ -118,15 +118,15 @@ export interface Asked {
 }
 
 /** Builds the request for a query at the given time. */
-export function ask({ terms, words }: Parsed, now: number): Asked {
+export function buildRecordRequest({ terms, words }: ParsedQuery, now: number): RecordRequest {
   const problems: string[] = [];
   const times: { since: number | null; until: number | null } = { since: null, until: null };
-  const params: { -readonly [key in keyof Params]: string } = {};
+  const params: { -readonly [key in keyof RecordParams]: string } = {};
   for (const { key, value } of terms) {
     switch (key) {
       case 'since':
       case 'until':
-        times[key] = timeOf(value, now);
+        times[key] = parseTime(value, now);
         if (times[key] === null) problems.push(`${key}:${value} is not a time. Write 15m, 1h, 7d, 14:05 or 2026-11-15T14:05.`);
         break;
       case 'outcome':
@@ -138,7 +138,7 @@ export function ask({ terms, words }: Parsed, now: number): Asked {
         else problems.push(`commit:${value} is not an abbreviated hash. Write at least four hex digits.`);
         break;
       case 'tool':
-        params.tool = toolOf(value);
+        params.tool = toToolPattern(value);
         break;
       case 'task':
         params.taskId = value;
@@ -159,14 +159,14 @@ export function ask({ terms, words }: Parsed, now: number): Asked {
 }
 
 /** Splits typed text into completed terms and the word being typed. */
-export function settled(text: string): { readonly done: string | null; readonly typing: string } {
-  const typing = /\s$/.test(text) ? '' : (pieces(text).at(-1) ?? '');
+export function splitTyped(text: string): { readonly done: string | null; readonly typing: string } {
+  const typing = /\s$/.test(text) ? '' : (splitWords(text).at(-1) ?? '');
   const done = text.slice(0, text.length - typing.length);
-  return { done: parse(done).terms.length > 0 ? done : null, typing };
+  return { done: parseQuery(done).terms.length > 0 ? done : null, typing };
 }
 
 /** Formats a term for its chip; ISO dates are shown as clock times. */
-export function shown({ key, value }: Term): string {
+export function formatTerm({ key, value }: QueryTerm): string {
   if ((key === 'since' || key === 'until') && /^\d{4}-/.test(value)) {
     const date = new Date(value);
     if (Number.isNaN(date.getTime())) return `${key}:${value}`;
@@ -183,8 +183,8 @@ export interface Suggestion {
   readonly hint: string;
 }
 
-const TIMES: readonly Suggestion[] = [
-  ['15m', 'the last quarter of an hour'],
+const TIME_SUGGESTIONS: readonly Suggestion[] = [
+  ['15m', 'the last 15 minutes'],
   ['1h', 'the last hour'],
   ['6h', 'the last six hours'],
   ['24h', 'the last day'],
@@ -192,16 +192,16 @@ const TIMES: readonly Suggestion[] = [
 ].map(([text, hint]) => ({ text: text ?? '', hint: hint ?? '' }));
 
 /** Suggests terms for the word being typed, given the known values. */
-export function suggest(piece: string, known: Partial<Record<Key, readonly Suggestion[]>>): readonly Suggestion[] {
+export function suggestTerms(piece: string, knownValues: Partial<Record<TermKey, readonly Suggestion[]>>): readonly Suggestion[] {
   const colon = piece.indexOf(':');
   if (colon < 0) {
-    const keys = Object.entries(KEYS).filter(([key]) => key.startsWith(piece.toLowerCase()));
+    const keys = Object.entries(TERM_HINTS).filter(([key]) => key.startsWith(piece.toLowerCase()));
     return keys.map(([key, hint]) => ({ text: `${key}:`, hint }));
   }
   const [key, value] = [piece.slice(0, colon).toLowerCase(), piece.slice(colon + 1).toLowerCase()];
-  if (!isKey(key)) return [];
+  if (!isTermKey(key)) return [];
   const outcomes = OUTCOMES.map((text) => ({ text, hint: '' }));
-  const all = known[key] ?? { since: TIMES, until: TIMES, outcome: outcomes, tool: [], agent: [], task: [], commit: [] }[key];
+  const all = knownValues[key] ?? { since: TIME_SUGGESTIONS, until: TIME_SUGGESTIONS, outcome: outcomes, tool: [], agent: [], task: [], commit: [] }[key];
   const fits = all.filter((one) => one.text.toLowerCase().includes(value) && one.text !== piece.slice(colon + 1));
   return fits.slice(0, 8).map(({ text, hint }) => ({ text: `${key}:${text}`, hint }));
 }

@@ -3,17 +3,17 @@
 import { Check } from 'lucide-react';
 import { useMemo, useSyncExternalStore, type ReactNode } from 'react';
 import { Diff } from '../../parts/diff/Diff';
-import { Empty } from '../../parts/Empty';
+import type { DiffView } from '../../parts/diff/rows';
+import { EmptyState } from '../../parts/EmptyState';
 import { Markdown } from '../../parts/Markdown';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
-import { plural, shortId } from '../../parts/format';
-import type { DiffLook } from './Head';
-import { notesOf, verdictOf, withoutFeedback, type Note } from './notes';
+import { pluralize, shortenId } from '../../parts/format';
+import { groupNotes, describeVerdict, removeFeedbackFile, type ReviewNote } from './notes';
 import { useDiff } from './queries';
-import { useSeen } from './seen';
-import type { AgentDiff, Review } from '../../api/types';
-import { shortCommit } from './train';
+import { useSeenFiles } from './seenFiles';
+import type { AgentDiff, ReviewView } from '../../api/types';
+import { shortenCommit } from './mergeQueue';
 import css from './Changes.module.css';
 
 interface Props {
@@ -21,36 +21,36 @@ interface Props {
   readonly agent: string | null;
   /** Head of the branch. Marks of seen files apply to one commit only. */
   readonly commit: string | null;
-  readonly look: DiffLook;
-  readonly reviews: readonly Review[];
+  readonly view: DiffView;
+  readonly reviews: readonly ReviewView[];
 }
 
-const NARROW = '(max-width: 699px)';
+const NARROW_QUERY = '(max-width: 699px)';
 
 /** True if the window is too narrow for a split diff. */
-function useNarrow(): boolean {
+function useIsNarrow(): boolean {
   return useSyncExternalStore(
-    (watcher) => {
-      const query = window.matchMedia(NARROW);
-      query.addEventListener('change', watcher);
-      return () => query.removeEventListener('change', watcher);
+    (subscriber) => {
+      const query = window.matchMedia(NARROW_QUERY);
+      query.addEventListener('change', subscriber);
+      return () => query.removeEventListener('change', subscriber);
     },
-    () => window.matchMedia(NARROW).matches,
+    () => window.matchMedia(NARROW_QUERY).matches,
   );
 }
 
-function NoteView({ note }: { readonly note: Note }) {
+function NoteView({ note }: { readonly note: ReviewNote }) {
   const { review, text } = note;
-  const came = review.feedback?.commit ?? null;
+  const commit = review.feedback?.commit ?? null;
   return (
     <div className={css.note}>
-      <p className={css.who}>
+      <p className={css.author}>
         <span className="strong">
-          {review.reviewerRole ?? 'reviewer'} {shortId(review.reviewerId)}
+          {review.reviewerRole ?? 'reviewer'} {shortenId(review.reviewerId)}
         </span>
         <span className="tiny dim">
-          round {review.iteration}, {verdictOf(review)}
-          {came !== null && `, came by ${shortCommit(came)}`}
+          round {review.iteration}, {describeVerdict(review)}
+          {commit !== null && `, delivered in ${shortenCommit(commit)}`}
         </span>
       </p>
       <div className="mid">
@@ -60,25 +60,25 @@ function NoteView({ note }: { readonly note: Note }) {
   );
 }
 
-function Notes({ notes }: { readonly notes: readonly Note[] }): ReactNode {
+function NoteList({ notes }: { readonly notes: readonly ReviewNote[] }): ReactNode {
   if (notes.length === 0) return null;
   return notes.map((note) => <NoteView key={`${note.review.reviewerId} ${note.text}`} note={note} />);
 }
 
-function Shown({ diff, look, reviews }: { readonly diff: AgentDiff; readonly look: DiffLook; readonly reviews: readonly Review[] }) {
-  const [seen, toggle] = useSeen(diff.head ?? diff.base ?? 'none');
+function LoadedChanges({ diff, view, reviews }: { readonly diff: AgentDiff; readonly view: DiffView; readonly reviews: readonly ReviewView[] }) {
+  const [seenPaths, toggle] = useSeenFiles(diff.head ?? diff.base ?? 'none');
   const paths = diff.files.map((file) => file.path);
-  const notes = notesOf(reviews, paths);
-  const rest = notes.get('') ?? [];
+  const notes = groupNotes(reviews, paths);
+  const otherNotes = notes.get('') ?? [];
   if (diff.files.length === 0) {
     return (
       <div className={`scroll ${css.none}`}>
-        <Empty title="Nothing changed">{diff.why ?? 'No changes against the target branch.'}</Empty>
-        <Notes notes={rest} />
+        <EmptyState title="Nothing changed">{diff.why ?? 'No changes against the target branch.'}</EmptyState>
+        <NoteList notes={otherNotes} />
       </div>
     );
   }
-  const done = paths.filter((path) => seen.has(path)).length;
+  const seenCount = paths.filter((path) => seenPaths.has(path)).length;
   return (
     <>
       <div className={css.chips}>
@@ -88,11 +88,11 @@ function Shown({ diff, look, reviews }: { readonly diff: AgentDiff; readonly loo
               <button
                 type="button"
                 className={css.chip}
-                aria-pressed={seen.has(file.path)}
-                title={seen.has(file.path) ? 'Marked as seen; click to unmark' : 'Mark as seen'}
+                aria-pressed={seenPaths.has(file.path)}
+                title={seenPaths.has(file.path) ? 'Marked as seen; click to unmark' : 'Mark as seen'}
                 onClick={() => toggle(file.path)}
               >
-                {seen.has(file.path) && <Check size={12} aria-hidden="true" />}
+                {seenPaths.has(file.path) && <Check size={12} aria-hidden="true" />}
                 <span>{file.path}</span>
                 {file.added > 0 && <span className="plus">+{file.added}</span>}
                 {file.removed > 0 && <span className="minus">−{file.removed}</span>}
@@ -101,38 +101,38 @@ function Shown({ diff, look, reviews }: { readonly diff: AgentDiff; readonly loo
           ))}
         </ul>
         <span className="tiny dim">
-          {done} of {plural(paths.length, 'file')} seen
+          {seenCount} of {pluralize(paths.length, 'file')} seen
         </span>
       </div>
       {diff.truncated && <p className={css.warning}>The diff is too long to be shown completely. See the branch for the rest.</p>}
       <div className={css.diff}>
         <Diff
           patch={diff.patch}
-          view={look}
+          view={view}
           files={diff.files}
-          seen={seen}
+          seen={seenPaths}
           onSeen={toggle}
-          notes={(path) => (notes.has(path) ? <Notes notes={notes.get(path) ?? []} /> : null)}
+          notes={(path) => (notes.has(path) ? <NoteList notes={notes.get(path) ?? []} /> : null)}
         />
       </div>
-      {rest.length > 0 && (
+      {otherNotes.length > 0 && (
         <details className={css.rest} open>
-          <summary>{plural(rest.length, "reviewer's note", "reviewers' notes")}</summary>
-          <Notes notes={rest} />
+          <summary>{pluralize(otherNotes.length, "reviewer's note", "reviewers' notes")}</summary>
+          <NoteList notes={otherNotes} />
         </details>
       )}
     </>
   );
 }
 
-export function Changes({ agent, commit, look, reviews }: Props) {
+export function Changes({ agent, commit, view, reviews }: Props) {
   const { data, error, refetch } = useDiff(agent, commit);
-  const narrow = useNarrow();
-  const work = useMemo(() => (data === undefined ? undefined : withoutFeedback(data)), [data]);
+  const isNarrow = useIsNarrow();
+  const work = useMemo(() => (data === undefined ? undefined : removeFeedbackFile(data)), [data]);
   if (agent === null) {
-    return <Empty title="Nobody is known to have done it">The task has no agent on record, so there is no branch to compare.</Empty>;
+    return <EmptyState title="No agent on record">The task has no agent on record, so there is no branch to compare.</EmptyState>;
   }
-  if (work !== undefined) return <Shown diff={work} look={narrow ? 'unified' : look} reviews={reviews} />;
+  if (work !== undefined) return <LoadedChanges diff={work} view={isNarrow ? 'unified' : view} reviews={reviews} />;
   if (error !== null) return <Problem error={error} title="The changes could not be read" onRetry={() => void refetch()} />;
   return <Skeleton rows={14} height={22} />;
 }

@@ -5,149 +5,150 @@ import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useReadOnly } from '../../api/overview';
 import { Button } from '../../parts/Button';
-import { Confirm } from '../../parts/Confirm';
+import { ConfirmDialog } from '../../parts/ConfirmDialog';
 import { Dialog } from '../../parts/Dialog';
 import { Field } from '../../parts/Field';
 import { Problem } from '../../parts/Problem';
-import { plural, shortId } from '../../parts/format';
+import { pluralize, shortenId } from '../../parts/format';
+import type { DiffView } from '../../parts/diff/rows';
 import { useParam } from '../../shell/url';
 import { Changes } from './Changes';
-import { Foot, useAway } from './Foot';
-import { BranchFact, Fact, Head, type DiffLook } from './Head';
-import { verdictOf } from './notes';
-import { useActs, useStory } from './queries';
-import type { Coder, ReviewStory } from '../../api/types';
+import { DecisionFooter, useIsDisconnected } from './DecisionFooter';
+import { BranchFact, Fact, ReviewHeader } from './ReviewHeader';
+import { describeVerdict } from './notes';
+import { useReviewActions, useStory } from './queries';
+import type { CoderView, ReviewStory } from '../../api/types';
 import css from './LimitPane.module.css';
 
 interface Props {
-  readonly coder: Coder;
+  readonly coder: CoderView;
   readonly onBack: () => void;
   readonly onDone: () => void;
 }
 
 export function LimitPane({ coder, onBack, onDone }: Props) {
-  const [look, setLook] = useParam<DiffLook>('diff', 'split');
+  const [view, setView] = useParam<DiffView>('diff', 'split');
   const story = useStory(coder.coderId);
   const readOnly = useReadOnly();
-  const who = `${coder.role} ${shortId(coder.coderId)}`;
+  const coderName = `${coder.role} ${shortenId(coder.coderId)}`;
   const reviews = story.data?.reviews ?? [];
   const last = reviews.at(-1);
   return (
     <>
-      <Head title={coder.task?.title ?? who} number={coder.task?.number} look={look} onLook={setLook} pull={story.data?.pullRequest} onBack={onBack}>
+      <ReviewHeader title={coder.task?.title ?? coderName} number={coder.task?.number} view={view} onView={setView} pull={story.data?.pullRequest} onBack={onBack}>
         <Fact icon={CircleAlert} state="waiting_input">
-          {coder.iterations} of {plural(coder.maxIterations, 'round')} used, {coder.failures} failed; after {coder.abandonAfter} failed ones it is abandoned
+          {coder.iterations} of {pluralize(coder.maxIterations, 'round')} used, {coder.failures} failed; abandoned after {pluralize(coder.abandonAfter, 'failure')}
         </Fact>
         {last !== undefined && (
           <Fact icon={Eye}>
-            {last.reviewerRole ?? 'reviewer'} {shortId(last.reviewerId)} {verdictOf(last)}
+            {last.reviewerRole ?? 'reviewer'} {shortenId(last.reviewerId)} {describeVerdict(last)}
           </Fact>
         )}
         {coder.branch !== null && <BranchFact branch={coder.branch} target={null} behind={null} />}
         <Fact icon={User}>
-          <Link href={`/agents/${coder.coderId}`}>{who}</Link>
+          <Link href={`/agents/${coder.coderId}`}>{coderName}</Link>
         </Fact>
-      </Head>
-      <Changes agent={coder.coderId} commit={last?.commit ?? null} look={look} reviews={reviews} />
-      {!readOnly && <Decide coder={coder} story={story.data} onDone={onDone} />}
+      </ReviewHeader>
+      <Changes agent={coder.coderId} commit={last?.commit ?? null} view={view} reviews={reviews} />
+      {!readOnly && <LimitDecision coder={coder} story={story.data} onDone={onDone} />}
     </>
   );
 }
 
-function Decide({ coder, story, onDone }: { readonly coder: Coder; readonly story: ReviewStory | undefined; readonly onDone: () => void }) {
-  const acts = useActs();
-  const away = useAway();
+function LimitDecision({ coder, story, onDone }: { readonly coder: CoderView; readonly story: ReviewStory | undefined; readonly onDone: () => void }) {
+  const actions = useReviewActions();
+  const isDisconnected = useIsDisconnected();
   const box = useRef<HTMLTextAreaElement>(null);
   const [reason, setReason] = useState('');
-  const [asking, setAsking] = useState<'abandon' | 'pull' | null>(null);
-  const [busy, setBusy] = useState(false);
+  const [dialog, setDialog] = useState<'abandon' | 'pull' | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const who = `${coder.role} ${shortId(coder.coderId)}`;
-  const lift = async () => {
-    setBusy(true);
+  const coderName = `${coder.role} ${shortenId(coder.coderId)}`;
+  const allowMore = async () => {
+    setIsBusy(true);
     setError(null);
     try {
-      await acts.allowMore(coder.coderId);
+      await actions.allowMore(coder.coderId);
       onDone();
     } catch (problem) {
       setError(problem);
-      setBusy(false);
+      setIsBusy(false);
     }
   };
   return (
     <>
-      <Foot
-        label="Why"
-        placeholder="Why, where you give it up"
+      <DecisionFooter
+        label="Reason"
+        placeholder="Reason for abandoning (optional)"
         value={reason}
         maxLength={2000}
         onChange={setReason}
         box={box}
-        problem={error === null ? null : <Problem error={error} title="The limit could not be lifted" />}
+        problem={error === null ? null : <Problem error={error} title="The review could not be allowed" />}
       >
-        <Button look="danger" disabled={busy || away} icon={<Trash2 size={14} aria-hidden="true" />} onClick={() => setAsking('abandon')}>
+        <Button variant="danger" disabled={isBusy || isDisconnected} icon={<Trash2 size={14} aria-hidden="true" />} onClick={() => setDialog('abandon')}>
           Abandon
         </Button>
-        <Button disabled={busy || away} icon={<GitPullRequest size={14} aria-hidden="true" />} onClick={() => setAsking('pull')}>
-          Open the pull request
+        <Button disabled={isBusy || isDisconnected} icon={<GitPullRequest size={14} aria-hidden="true" />} onClick={() => setDialog('pull')}>
+          Open pull request
         </Button>
-        <Button look="primary" disabled={busy || away} icon={<RotateCcw size={14} aria-hidden="true" />} onClick={() => void lift()}>
+        <Button variant="primary" disabled={isBusy || isDisconnected} icon={<RotateCcw size={14} aria-hidden="true" />} onClick={() => void allowMore()}>
           Allow one more review
         </Button>
-      </Foot>
-      {asking === 'abandon' && (
-        <Confirm
-          title={`Abandon the work of ${who}?`}
-          verb="Abandon it"
-          onClose={() => setAsking(null)}
+      </DecisionFooter>
+      {dialog === 'abandon' && (
+        <ConfirmDialog
+          title={`Abandon the work of ${coderName}?`}
+          verb="Abandon"
+          onClose={() => setDialog(null)}
           onConfirm={async () => {
-            await acts.abandon(coder.coderId, reason.trim());
+            await actions.abandon(coder.coderId, reason.trim());
             onDone();
           }}
         >
           <p>
-            The agent and its reviewer end, after {plural(coder.iterations, 'review')}. Its commits stay on <code>{coder.branch ?? 'its branch'}</code>; uncommitted
+            The agent and its reviewer end, after {pluralize(coder.iterations, 'review')}. Its commits stay on <code>{coder.branch ?? 'its branch'}</code>; uncommitted
             changes go to a rescue branch. Its worktree is removed.
           </p>
-        </Confirm>
+        </ConfirmDialog>
       )}
-      {asking === 'pull' && <PullDialog coder={coder} story={story} onClose={() => setAsking(null)} onDone={onDone} />}
+      {dialog === 'pull' && <PullRequestDialog coder={coder} story={story} onClose={() => setDialog(null)} onDone={onDone} />}
     </>
   );
 }
 
-function PullDialog({ coder, story, onClose, onDone }: { readonly coder: Coder; readonly story: ReviewStory | undefined; readonly onClose: () => void; readonly onDone: () => void }) {
-  const acts = useActs();
+function PullRequestDialog({ coder, story, onClose, onDone }: { readonly coder: CoderView; readonly story: ReviewStory | undefined; readonly onClose: () => void; readonly onDone: () => void }) {
+  const actions = useReviewActions();
   const message = story?.reviews.at(-1)?.message ?? '';
   const [title, setTitle] = useState(coder.task?.title ?? message.split('\n')[0] ?? '');
   const [description, setDescription] = useState(message);
-  const [busy, setBusy] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const ready = title.trim() !== '' && description.trim() !== '' && !busy;
+  const canSubmit = title.trim() !== '' && description.trim() !== '' && !isBusy;
   const open = async () => {
-    setBusy(true);
+    setIsBusy(true);
     setError(null);
     try {
-      await acts.openPull(coder.coderId, title.trim(), description);
+      await actions.openPull(coder.coderId, title.trim(), description);
       onDone();
     } catch (problem) {
       setError(problem);
-      setBusy(false);
+      setIsBusy(false);
     }
   };
-  const foot = (
+  const footer = (
     <>
       <Button onClick={onClose}>Cancel</Button>
-      <Button look="primary" disabled={!ready} onClick={() => void open()}>
-        Open the pull request
+      <Button variant="primary" disabled={!canSubmit} onClick={() => void open()}>
+        Open pull request
       </Button>
     </>
   );
   return (
-    <Dialog title={`Open a pull request with the work of ${coder.role} ${shortId(coder.coderId)}`} onClose={onClose} foot={foot}>
+    <Dialog title={`Open a pull request with the work of ${coder.role} ${shortenId(coder.coderId)}`} onClose={onClose} footer={footer}>
       <div className={css.form}>
         <Field label="Title">{(control) => <input {...control} type="text" value={title} maxLength={256} onChange={(event) => setTitle(event.target.value)} />}</Field>
-        <Field label="Description" help="Its branch is pushed to GitHub, and this stands above it.">
+        <Field label="Description" help="The branch is pushed to GitHub; this becomes the text of the pull request.">
           {(control) => <textarea {...control} rows={6} value={description} maxLength={65_536} onChange={(event) => setDescription(event.target.value)} />}
         </Field>
       </div>

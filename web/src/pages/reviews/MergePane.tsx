@@ -4,22 +4,22 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useReadOnly } from '../../api/overview';
 import { Button } from '../../parts/Button';
-import { Copy } from '../../parts/Copy';
-import { At, Elapsed } from '../../parts/Elapsed';
+import { CopyButton } from '../../parts/CopyButton';
+import { Timestamp, Elapsed } from '../../parts/Elapsed';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
-import { shortId } from '../../parts/format';
-import { useAway } from './Foot';
-import { BranchFact, Fact, Head } from './Head';
-import { STATION } from './DeskList';
-import { useActs, useMerge } from './queries';
-import type { Merge, WatchedMerge } from '../../api/types';
-import { shortCommit, trainOf } from './train';
+import { shortenId } from '../../parts/format';
+import { useIsDisconnected } from './DecisionFooter';
+import { BranchFact, Fact, ReviewHeader } from './ReviewHeader';
+import { STAGE_LOOKS } from './ReviewList';
+import { useReviewActions, useMerge } from './queries';
+import type { MergeView, WatchedMerge } from '../../api/types';
+import { shortenCommit, buildQueue } from './mergeQueue';
 import css from './MergePane.module.css';
 
-function Places({ merge }: { readonly merge: Merge }) {
+function ConflictList({ merge }: { readonly merge: MergeView }) {
   return (
-    <ul className={css.places}>
+    <ul className={css.conflicts}>
       {merge.conflicts.map((conflict) => (
         <li key={conflict.file}>
           <code>{conflict.file}</code>{' '}
@@ -31,14 +31,14 @@ function Places({ merge }: { readonly merge: Merge }) {
       ))}
       {merge.files.map((file) => (
         <li key={file}>
-          <code>{file}</code> <span className="dim">is in the way</span>
+          <code>{file}</code> <span className="dim">blocks the merge</span>
         </li>
       ))}
     </ul>
   );
 }
 
-function Output({ title, text }: { readonly title: string; readonly text: string }) {
+function CheckOutput({ title, text }: { readonly title: string; readonly text: string }) {
   return (
     <>
       <h3 className={css.title}>{title}</h3>
@@ -53,79 +53,79 @@ export function MergePane({ id, onBack }: { readonly id: string; readonly onBack
   const { data, error, refetch } = useMerge(id);
   if (error !== null && data === undefined) return <Problem error={error} title="This merge could not be read" onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={10} />;
-  return <Shown merge={data} onBack={onBack} />;
+  return <LoadedMerge merge={data} onBack={onBack} />;
 }
 
-function Shown({ merge, onBack }: { readonly merge: WatchedMerge; readonly onBack: () => void }) {
+function LoadedMerge({ merge, onBack }: { readonly merge: WatchedMerge; readonly onBack: () => void }) {
   const readOnly = useReadOnly();
-  const away = useAway();
-  const acts = useActs();
-  const [busy, setBusy] = useState(false);
+  const isDisconnected = useIsDisconnected();
+  const actions = useReviewActions();
+  const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const [station] = trainOf({ merges: [merge] });
-  const { icon, state, word } = STATION[station?.look ?? 'queued'];
+  const [entry] = buildQueue({ merges: [merge] });
+  const { icon, state, label } = STAGE_LOOKS[entry?.stage ?? 'queued'];
   const retry = async () => {
-    setBusy(true);
+    setIsBusy(true);
     setError(null);
     try {
-      await acts.retry(merge.id);
+      await actions.retry(merge.id);
     } catch (problem) {
       setError(problem);
     } finally {
-      setBusy(false);
+      setIsBusy(false);
     }
   };
   return (
     <>
-      <Head title={merge.title} number={merge.number} onBack={onBack}>
+      <ReviewHeader title={merge.title} number={merge.number} onBack={onBack}>
         <Fact icon={icon} state={state}>
-          {word}
+          {label}
           {merge.endedAt !== null && (
             <>
               {' '}
-              at <At at={merge.endedAt} />
+              at <Timestamp at={merge.endedAt} />
             </>
           )}
-          {merge.state === 'queued' && merge.position !== null && `, ${merge.position - 1} before it`}
+          {merge.state === 'queued' && merge.position !== null && `, ${merge.position - 1} ahead`}
         </Fact>
         <BranchFact branch={merge.branch} target={merge.target} behind={null} />
         {merge.agentId !== null && (
           <Fact icon={User}>
-            <Link href={`/agents/${merge.agentId}`}>{shortId(merge.agentId)}</Link>
+            <Link href={`/agents/${merge.agentId}`}>{shortenId(merge.agentId)}</Link>
           </Fact>
         )}
         <Fact icon={GitCommitHorizontal}>
-          approved <Copy text={merge.commit} label={shortCommit(merge.commit)} />
+          approved <CopyButton text={merge.commit} label={shortenCommit(merge.commit)} />
           {merge.mergedCommit !== null && (
             <>
               {' '}
-              merged as <Copy text={merge.mergedCommit} label={shortCommit(merge.mergedCommit)} />
+              merged as <CopyButton text={merge.mergedCommit} label={shortenCommit(merge.mergedCommit)} />
             </>
           )}
         </Fact>
-      </Head>
+      </ReviewHeader>
       <div className={`scroll ${css.body}`}>
-        {error !== null && <Problem error={error} title="Failed to return it to the queue" />}
+        {error !== null && <Problem error={error} title="The merge could not be retried" />}
         {merge.reason !== null && <p className={css.reason}>{merge.reason}</p>}
         {merge.state === 'sent_back' && <p className="mid">Its agent received the reason and continues on its branch. The task returns here when it is submitted again.</p>}
-        <Places merge={merge} />
+        <ConflictList merge={merge} />
         {merge.state === 'merging' && merge.checking == null && <p className="mid">The merge is tried in a separate worktree.</p>}
         {merge.checking != null && (
           <>
             <p className="mid">
-              The check runs{' '}
+              The check has been running{' '}
               {merge.checking.startedAt !== null && (
                 <>
                   for <Elapsed from={merge.checking.startedAt} />
                 </>
               )}
             </p>
-            <Output title="Output of the check" text={merge.checking.output.join('\n')} />
+            <CheckOutput title="Check output" text={merge.checking.output.join('\n')} />
           </>
         )}
-        {merge.checkOutput !== null && <Output title="The end of what the check said" text={merge.checkOutput} />}
+        {merge.checkOutput !== null && <CheckOutput title="End of the check output" text={merge.checkOutput} />}
         {merge.state === 'held' && !readOnly && (
-          <Button look="primary" disabled={busy || away} icon={<RotateCcw size={14} aria-hidden="true" />} onClick={() => void retry()}>
+          <Button variant="primary" disabled={isBusy || isDisconnected} icon={<RotateCcw size={14} aria-hidden="true" />} onClick={() => void retry()}>
             Try again
           </Button>
         )}

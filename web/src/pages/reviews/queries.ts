@@ -1,54 +1,55 @@
 // Queries and actions of the reviews page, over the same tools and routes as the command line.
 import { useInfiniteQuery, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { callTool, get, post } from '../../api/client';
-import { toast } from '../../parts/toast';
-import type { AgentDiff, AllowedReviews, Coder, Merges, Review, ReviewQueue, ReviewQueueTask, ReviewStory, Reviews, WatchedMerge } from '../../api/types';
-import { isMoving, shortCommit } from './train';
+import { pluralize } from '../../parts/format';
+import { showToast } from '../../parts/toast';
+import type { AgentDiff, AllowedReviews, CoderView, Merges, ReviewView, ReviewQueue, ReviewQueueTask, ReviewStory, Reviews, WatchedMerge } from '../../api/types';
+import { isQueueMoving, shortenCommit } from './mergeQueue';
 
 /** Page size; the server runs git for each task. */
-const PAGE = 20;
-const OVER = 12;
-const SOON = 2000;
+const PAGE_SIZE = 20;
+const FINISHED_MERGES_LIMIT = 12;
+const MERGE_POLL_INTERVAL_MS = 2000;
 /** Time to wait for an approval. A refusal arrives at once; a longer call is a running merge. */
-const UNDER_WAY = 1200;
+const APPROVAL_WAIT_MS = 1200;
 
-export interface Desk {
+export interface ReviewLists {
   readonly tasks: readonly ReviewQueueTask[];
-  readonly limited: readonly Coder[];
-  readonly reviews: readonly Review[];
+  readonly limited: readonly CoderView[];
+  readonly reviews: readonly ReviewView[];
   readonly merges: Merges | undefined;
-  readonly ready: boolean;
+  readonly isReady: boolean;
   readonly error: unknown;
-  readonly more: (() => void) | null;
-  readonly again: () => void;
+  readonly loadMore: (() => void) | null;
+  readonly retry: () => void;
 }
 
-export function useDesk(): Desk {
-  const queue = useInfiniteQuery({
-    queryKey: ['reviews', 'queue'],
-    queryFn: ({ pageParam, signal }) => get<ReviewQueue>('/api/tasks/review-queue', { cursor: pageParam, limit: PAGE }, signal),
+export function useReviewLists(): ReviewLists {
+  const tasks = useInfiniteQuery({
+    queryKey: ['reviews', 'tasks'],
+    queryFn: ({ pageParam, signal }) => get<ReviewQueue>('/api/tasks/review-queue', { cursor: pageParam, limit: PAGE_SIZE }, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor ?? null,
   });
   const open = useQuery({ queryKey: ['reviews', 'open'], queryFn: ({ signal }) => get<Reviews>('/api/reviews', { limit: 200 }, signal) });
-  const train = useQuery({
-    queryKey: ['reviews', 'train'],
-    queryFn: ({ signal }) => get<Merges>('/api/merge-queue', { limit: 200, over: OVER }, signal),
+  const queue = useQuery({
+    queryKey: ['reviews', 'merges'],
+    queryFn: ({ signal }) => get<Merges>('/api/merge-queue', { limit: 200, over: FINISHED_MERGES_LIMIT }, signal),
     // The start of a merge has no event.
-    refetchInterval: (query) => (isMoving(query.state.data) ? SOON : false),
+    refetchInterval: (query) => (isQueueMoving(query.state.data) ? MERGE_POLL_INTERVAL_MS : false),
   });
   return {
-    tasks: queue.data?.pages.flatMap((page) => page.tasks) ?? [],
+    tasks: tasks.data?.pages.flatMap((page) => page.tasks) ?? [],
     limited: open.data?.limited ?? [],
     reviews: open.data?.reviews ?? [],
-    merges: train.data,
-    ready: queue.data !== undefined && open.data !== undefined && train.data !== undefined,
-    error: queue.error ?? open.error ?? train.error,
-    more: queue.hasNextPage && !queue.isFetchingNextPage ? () => void queue.fetchNextPage() : null,
-    again: () => {
-      void queue.refetch();
+    merges: queue.data,
+    isReady: tasks.data !== undefined && open.data !== undefined && queue.data !== undefined,
+    error: tasks.error ?? open.error ?? queue.error,
+    loadMore: tasks.hasNextPage && !tasks.isFetchingNextPage ? () => void tasks.fetchNextPage() : null,
+    retry: () => {
+      void tasks.refetch();
       void open.refetch();
-      void train.refetch();
+      void queue.refetch();
     },
   };
 }
@@ -59,15 +60,15 @@ export function useMerge(id: string | null): UseQueryResult<WatchedMerge> {
     queryKey: ['reviews', 'merge', id],
     queryFn: ({ signal }) => get<WatchedMerge>(`/api/merge-queue/${encodeURIComponent(id ?? '')}`, {}, signal),
     enabled: id !== null,
-    refetchInterval: (query) => (query.state.data?.endedAt === null && query.state.data.state !== 'held' ? SOON : false),
+    refetchInterval: (query) => (query.state.data?.endedAt === null && query.state.data.state !== 'held' ? MERGE_POLL_INTERVAL_MS : false),
   });
 }
 
-export function useStory(whose: string | null): UseQueryResult<ReviewStory> {
+export function useStory(coder: string | null): UseQueryResult<ReviewStory> {
   return useQuery({
-    queryKey: ['reviews', 'story', whose],
-    queryFn: ({ signal }) => get<ReviewStory>(`/api/reviews/${encodeURIComponent(whose ?? '')}`, {}, signal),
-    enabled: whose !== null,
+    queryKey: ['reviews', 'story', coder],
+    queryFn: ({ signal }) => get<ReviewStory>(`/api/reviews/${encodeURIComponent(coder ?? '')}`, {}, signal),
+    enabled: coder !== null,
     retry: false,
   });
 }
@@ -81,7 +82,7 @@ export function useDiff(agent: string | null, commit: string | null): UseQueryRe
   });
 }
 
-interface Acts {
+interface ReviewActions {
   readonly approve: (task: ReviewQueueTask) => Promise<void>;
   readonly sendBack: (task: ReviewQueueTask, feedback: string) => Promise<void>;
   readonly allowMore: (coder: string) => Promise<void>;
@@ -90,53 +91,53 @@ interface Acts {
   readonly retry: (merge: string) => Promise<void>;
 }
 
-export function useActs(): Acts {
+export function useReviewActions(): ReviewActions {
   const client = useQueryClient();
-  const told = () => client.invalidateQueries({ queryKey: ['reviews'] });
+  const refreshReviews = () => client.invalidateQueries({ queryKey: ['reviews'] });
   return {
     approve: async (task) => {
       const call = callTool('mcp__supervisor__approve_task', { taskId: task.id });
-      const wait = new Promise<null>((go) => setTimeout(() => go(null), UNDER_WAY));
-      const late = call.then(async (answer) => {
-        const word = {
-          merged: `merged as ${shortCommit(answer.commit ?? '')}`,
+      const timeout = new Promise<null>((resolve) => setTimeout(() => resolve(null), APPROVAL_WAIT_MS));
+      const outcome = call.then(async (answer) => {
+        const text = {
+          merged: `merged as ${shortenCommit(answer.commit ?? '')}`,
           sent_back: `was sent back: ${answer.reason ?? ''}`,
           held: `is held: ${answer.reason ?? ''}`,
-          queued: 'is in the queue',
-          completed: 'is done; it had no branch to merge',
+          queued: 'is queued',
+          completed: 'is completed; it had no branch to merge',
         }[answer.status];
-        toast(`${task.number} ${word}`);
-        await told();
+        showToast(`${task.number} ${text}`);
+        await refreshReviews();
       });
-      const first = await Promise.race([late, wait]);
+      const first = await Promise.race([outcome, timeout]);
       // The merge continues in the background; its failure appears in the merge queue.
-      if (first === null) late.catch(() => void told());
-      void told();
+      if (first === null) outcome.catch(() => void refreshReviews());
+      void refreshReviews();
     },
     sendBack: async (task, feedback) => {
       const answer = await callTool('mcp__supervisor__request_changes', { taskId: task.id, feedback });
-      toast(answer.agentId === null ? `${task.number} was sent back; no agent works on it now` : `${task.number} was sent back; its agent continues`);
-      await told();
+      showToast(answer.agentId === null ? `${task.number} was sent back; no agent works on it now` : `${task.number} was sent back; its agent continues`);
+      await refreshReviews();
     },
     allowMore: async (coder) => {
       const { left } = await post<AllowedReviews>(`/api/reviews/${coder}/allow-more`, { more: 1 });
-      toast(`It may ask for ${left} more`);
-      await told();
+      showToast(`${pluralize(left, 'more review')} allowed`);
+      await refreshReviews();
     },
     abandon: async (coder, reason) => {
       await post(`/api/reviews/${coder}/abandon`, reason === '' ? {} : { reason });
-      toast('Abandoned; its commits stay on its branch');
-      await told();
+      showToast('Abandoned; its commits stay on its branch');
+      await refreshReviews();
     },
     openPull: async (coder, title, description) => {
       const { pr_number: number } = await callTool('mcp__review__create_pull_request', { title, description }, coder);
-      toast(number == null ? 'The pull request is being opened' : `Pull request ${number} is open`);
-      await told();
+      showToast(number == null ? 'The pull request is being opened' : `Pull request ${number} is open`);
+      await refreshReviews();
     },
     retry: async (merge) => {
       await post(`/api/merge-queue/${merge}/retry`);
-      toast('Back in the queue');
-      await told();
+      showToast('Returned to the queue');
+      await refreshReviews();
     },
   };
 }

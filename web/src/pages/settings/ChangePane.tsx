@@ -4,45 +4,45 @@ import { useState, type ReactNode } from 'react';
 import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
 import { Diff } from '../../parts/diff/Diff';
-import { Empty } from '../../parts/Empty';
+import { EmptyState } from '../../parts/EmptyState';
 import { Problem } from '../../parts/Problem';
 import { useKeys } from '../../parts/keys';
-import type { Check } from './queries';
-import type { Standing } from './saving';
+import type { EditCheck } from './queries';
+import type { SaveStatus } from './saving';
 import css from './ChangePane.module.css';
 
 interface Props {
   readonly path: string;
-  readonly check: Check;
-  readonly standing: Standing;
+  readonly check: EditCheck;
+  readonly status: SaveStatus;
   /** Number of unsaved changes. */
-  readonly changes: number;
+  readonly changeCount: number;
   readonly readOnly: boolean;
   /** Error of the last save. */
-  readonly refusal: unknown;
+  readonly saveError: unknown;
   readonly onSave: () => void;
-  readonly onDrop: () => void;
+  readonly onDiscard: () => void;
   /** Reloads the file after another client changed it. */
-  readonly onReread: () => void;
+  readonly onReload: () => void;
 }
 
-function Mark({ standing, changes }: { readonly standing: Standing; readonly changes: number }) {
-  if (standing.can) return <CircleCheck size={14} aria-hidden="true" />;
-  if (standing.reason === 'Checking…' || standing.reason === 'Saving…') return <LoaderCircle size={14} aria-hidden="true" />;
-  return changes === 0 ? null : <CircleX size={14} aria-hidden="true" />;
+function StatusMark({ status, changeCount }: { readonly status: SaveStatus; readonly changeCount: number }) {
+  if (status.canSave) return <CircleCheck size={14} aria-hidden="true" />;
+  if (status.reason === 'Checking…' || status.reason === 'Saving…') return <LoaderCircle size={14} aria-hidden="true" />;
+  return changeCount === 0 ? null : <CircleX size={14} aria-hidden="true" />;
 }
 
 /** Diff of the file, with problems and notes. */
-function Change({ path, check, changes }: Pick<Props, 'path' | 'check' | 'changes'>) {
+function ChangePreview({ path, check, changeCount }: Pick<Props, 'path' | 'check' | 'changeCount'>) {
   const { checked } = check;
-  if (check.error !== null) return <Problem error={check.error} title="The change could not be checked" onRetry={check.again} />;
-  if (changes > 0 && checked === null) return <p className={css.later}>The new content appears here once it can be checked.</p>;
-  if (changes === 0 || checked === null) {
+  if (check.error !== null) return <Problem error={check.error} title="The change could not be checked" onRetry={check.retry} />;
+  if (changeCount > 0 && checked === null) return <p className={css.pending}>The new content appears here once it can be checked.</p>;
+  if (changeCount === 0 || checked === null) {
     return (
-      <Empty title="No changes" commands={['adjutant config get', 'adjutant reload']}>
+      <EmptyState title="No changes" commands={['adjutant config get', 'adjutant reload']}>
         Changes are checked while you type. The lines of <code>{path}</code> that will change appear here before you save. Comments and
         order are kept.
-      </Empty>
+      </EmptyState>
     );
   }
   return (
@@ -62,7 +62,7 @@ function Change({ path, check, changes }: Pick<Props, 'path' | 'check' | 'change
         </ul>
       )}
       {checked.notes.length > 0 && (
-        <ul className={css.notes} aria-label="To know">
+        <ul className={css.notes} aria-label="Notes">
           {checked.notes.map((note) => (
             <li key={note}>
               <CircleAlert size={14} aria-hidden="true" /> {note}
@@ -70,35 +70,35 @@ function Change({ path, check, changes }: Pick<Props, 'path' | 'check' | 'change
           ))}
         </ul>
       )}
-      {checked.diff !== '' && <Diff patch={checked.diff} view="unified" label={`What changes in ${path}`} />}
+      {checked.diff !== '' && <Diff patch={checked.diff} view="unified" label={`Changes of ${path}`} />}
     </>
   );
 }
 
 export function ChangePane(props: Props) {
-  const { standing, changes, readOnly, refusal, onSave, onDrop, onReread } = props;
-  const [open, setOpen] = useState(false);
+  const { status, changeCount, readOnly, saveError, onSave, onDiscard, onReload } = props;
+  const [isSheetOpen, setIsSheetOpen] = useState(false);
   useKeys({
     'mod+s': () => {
-      if (standing.can && !readOnly) onSave();
+      if (status.canSave && !readOnly) onSave();
     },
   });
-  let acts: ReactNode = null;
+  let footer: ReactNode = null;
   if (!readOnly) {
-    acts = (
+    footer = (
       <div className={css.foot}>
-        <p className={css.reason} role="status" data-state={standing.can ? 'succeeded' : 'queued'}>
-          <Mark standing={standing} changes={changes} />
-          <span>{standing.reason}</span>
+        <p className={css.reason} role="status" data-state={status.canSave ? 'succeeded' : 'queued'}>
+          <StatusMark status={status} changeCount={changeCount} />
+          <span>{status.reason}</span>
         </p>
         <div className={css.buttons}>
-          {changes > 0 && (
-            <Button className={css.show} onClick={() => setOpen(true)}>
-              What changes
+          {changeCount > 0 && (
+            <Button className={css.show} onClick={() => setIsSheetOpen(true)}>
+              Show changes
             </Button>
           )}
-          {changes > 0 && <Button onClick={onDrop}>Drop</Button>}
-          <Button look="primary" hint="⌘S" disabled={!standing.can} title={standing.can ? undefined : standing.reason} onClick={onSave}>
+          {changeCount > 0 && <Button onClick={onDiscard}>Discard</Button>}
+          <Button variant="primary" hint="⌘S" disabled={!status.canSave} title={status.canSave ? undefined : status.reason} onClick={onSave}>
             Save
           </Button>
         </div>
@@ -106,21 +106,21 @@ export function ChangePane(props: Props) {
     );
   }
   return (
-    <aside className={css.pane} aria-label="Preview" data-changes={changes > 0}>
+    <aside className={css.pane} aria-label="Preview" data-changes={changeCount > 0}>
       <h2 className={css.title}>Preview</h2>
       <div className={css.body}>
-        <Change {...props} />
+        <ChangePreview {...props} />
       </div>
-      {refusal !== null && (
-        <Problem error={refusal} title="It was not saved">
-          <Button onClick={onReread}>Read the file again</Button>
+      {saveError !== null && (
+        <Problem error={saveError} title="The settings were not saved">
+          <Button onClick={onReload}>Reload the file</Button>
         </Problem>
       )}
-      {acts}
-      {open && (
-        <Dialog title="Preview" form="sheet" onClose={() => setOpen(false)}>
+      {footer}
+      {isSheetOpen && (
+        <Dialog title="Preview" variant="sheet" onClose={() => setIsSheetOpen(false)}>
           <div className={css.sheet}>
-            <Change {...props} />
+            <ChangePreview {...props} />
           </div>
         </Dialog>
       )}

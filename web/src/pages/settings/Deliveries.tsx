@@ -5,51 +5,51 @@ import { useState } from 'react';
 import { get, post } from '../../api/client';
 import { Button } from '../../parts/Button';
 import { Json } from '../../parts/Code';
-import { At, Elapsed } from '../../parts/Elapsed';
-import { count } from '../../parts/format';
+import { Timestamp, Elapsed } from '../../parts/Elapsed';
+import { formatCount } from '../../parts/format';
 import { Problem } from '../../parts/Problem';
-import { Segmented } from '../../parts/Segmented';
+import { SegmentedControl } from '../../parts/SegmentedControl';
 import { Skeleton } from '../../parts/Skeleton';
-import { toast } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { useNow } from '../../parts/clock';
 import type { Deliveries, Delivery, DeliveryState, Webhook } from '../../api/types';
 import css from './WebhooksPart.module.css';
 
-const NOTHING: Readonly<Record<DeliveryState, string>> = {
+const EMPTY_TEXTS: Readonly<Record<DeliveryState, string>> = {
   dead: 'No failed messages.',
   pending: 'No queued messages.',
   delivered: 'No delivered messages yet. The last 200 are kept.',
 };
 
-function Next({ at }: { readonly at: string | null }) {
+function NextAttempt({ at }: { readonly at: string | null }) {
   const now = useNow();
-  if (at === null) return <>waits behind another</>;
-  return Date.parse(at) <= now ? <>is being sent</> : <>next try <At at={at} /></>;
+  if (at === null) return <>waits for an earlier message</>;
+  return Date.parse(at) <= now ? <>sending</> : <>next attempt <Timestamp at={at} /></>;
 }
 
-function Row({ one, readOnly, onRetry }: { readonly one: Delivery; readonly readOnly: boolean; readonly onRetry: (() => void) | null }) {
-  const [open, setOpen] = useState(false);
-  const Arrow = open ? ChevronDown : ChevronRight;
-  const tries = one.attempts === 1 ? 'one try' : `${one.attempts} tries`;
+function DeliveryRow({ delivery, readOnly, onRetry }: { readonly delivery: Delivery; readonly readOnly: boolean; readonly onRetry: (() => void) | null }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const Arrow = isOpen ? ChevronDown : ChevronRight;
+  const tries = delivery.attempts === 1 ? 'one attempt' : `${delivery.attempts} attempts`;
   return (
     <li className={css.delivery}>
       <div className={css.line}>
-        <button type="button" aria-expanded={open} onClick={() => setOpen(!open)} title={one.id}>
+        <button type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)} title={delivery.id}>
           <Arrow size={12} aria-hidden="true" />
-          <span>{one.kind}</span>
-          <span className="dim">event {count(one.eventNumber)}</span>
+          <span>{delivery.kind}</span>
+          <span className="dim">event {formatCount(delivery.eventNumber)}</span>
         </button>
         <span className="small mid">
-          {one.state === 'pending' ? <Next at={one.nextTryAt} /> : one.endedAt !== null && <><Elapsed from={one.endedAt} rough /> ago</>}, {tries}
+          {delivery.state === 'pending' ? <NextAttempt at={delivery.nextTryAt} /> : delivery.endedAt !== null && <><Elapsed from={delivery.endedAt} rough /> ago</>}, {tries}
         </span>
         {onRetry !== null && !readOnly && (
-          <Button small onClick={onRetry} aria-label={`Retry ${one.kind}, event ${one.eventNumber}`}>
+          <Button small onClick={onRetry} aria-label={`Retry ${delivery.kind}, event ${delivery.eventNumber}`}>
             Retry
           </Button>
         )}
       </div>
-      {one.lastError !== null && <p className={css.problem}>{one.lastError}</p>}
-      {open && <Json value={one.body} label={`Body sent for event ${one.eventNumber}`} />}
+      {delivery.lastError !== null && <p className={css.problem}>{delivery.lastError}</p>}
+      {isOpen && <Json value={delivery.body} label={`Body sent for event ${delivery.eventNumber}`} />}
     </li>
   );
 }
@@ -75,7 +75,7 @@ export function Deliveries({ hook, readOnly, onChanged }: Props) {
   const retry = useMutation({
     mutationFn: (one: Delivery) => post(`${path}/${one.id}/retry`),
     onSuccess: async (_, one) => {
-      toast(`${one.kind}, event ${count(one.eventNumber)}, is queued again`);
+      showToast(`${one.kind}, event ${formatCount(one.eventNumber)}, is queued again`);
       await client.invalidateQueries({ queryKey: ['webhooks'] });
       onChanged();
     },
@@ -83,14 +83,14 @@ export function Deliveries({ hook, readOnly, onChanged }: Props) {
   const rows = query.data?.pages.flatMap((page) => page.deliveries) ?? [];
   return (
     <section className={css.deliveries} aria-label={`Messages to ${hook.name}`}>
-      <div className={css.which}>
-        <Segmented
-          label="Which messages"
+      <div className={css.filter}>
+        <SegmentedControl
+          label="State"
           value={state}
           choices={[
-            { value: 'dead', label: 'Given up', count: hook.dead },
-            { value: 'pending', label: 'Waiting', count: hook.pending },
-            { value: 'delivered', label: 'Taken' },
+            { value: 'dead', label: 'Failed', count: hook.dead },
+            { value: 'pending', label: 'Queued', count: hook.pending },
+            { value: 'delivered', label: 'Delivered' },
           ]}
           onChange={setState}
         />
@@ -98,15 +98,15 @@ export function Deliveries({ hook, readOnly, onChanged }: Props) {
       {retry.error !== null && <Problem error={retry.error} />}
       {query.error !== null && query.data === undefined && <Problem error={query.error} title="The messages could not be read" onRetry={() => void query.refetch()} />}
       {query.isPending && <Skeleton rows={4} height={40} />}
-      {query.data !== undefined && rows.length === 0 && <p className="small dim">{NOTHING[state]}</p>}
+      {query.data !== undefined && rows.length === 0 && <p className="small dim">{EMPTY_TEXTS[state]}</p>}
       <ul>
         {rows.map((one) => (
-          <Row key={one.id} one={one} readOnly={readOnly} onRetry={state === 'dead' && hook.state !== 'disabled' ? () => retry.mutate(one) : null} />
+          <DeliveryRow key={one.id} delivery={one} readOnly={readOnly} onRetry={state === 'dead' && hook.state !== 'disabled' ? () => retry.mutate(one) : null} />
         ))}
       </ul>
       {query.hasNextPage && (
         <Button small onClick={() => void query.fetchNextPage()}>
-          Older ones
+          Load older
         </Button>
       )}
     </section>

@@ -2,22 +2,22 @@
 import { RotateCcw } from 'lucide-react';
 import { Button } from '../../parts/Button';
 import { Field } from '../../parts/Field';
-import { labelOf } from './sections';
+import { getKeyLabel } from './sections';
 import type { KeyView } from '../../api/types';
-import { kindOf, same, textOf, type Typed } from './values';
+import { chooseControl, isSameValue, formatValue, type TypedText } from './values';
 import css from './Form.module.css';
 
 interface Props {
   readonly view: KeyView;
   /** Typed text; undefined if unchanged. */
-  readonly typed: Typed | undefined;
+  readonly typed: TypedText | undefined;
   readonly error: string | null;
   readonly readOnly: boolean;
-  readonly onType: (text: Typed) => void;
+  readonly onType: (text: TypedText) => void;
 }
 
 /** Formats a value briefly, for "Default: 3". */
-function shortly(value: unknown): string {
+function formatBriefly(value: unknown): string {
   if (value === null) return 'none';
   if (Array.isArray(value) && value.length === 0) return 'none';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -25,11 +25,11 @@ function shortly(value: unknown): string {
 }
 
 export function KeyField({ view, typed, error, readOnly, onType }: Props) {
-  const kind = kindOf(view);
-  const fromFile = textOf(view.value, kind);
-  const text = typed === undefined ? fromFile : (typed ?? textOf(view.default, kind));
+  const kind = chooseControl(view);
+  const fromFile = formatValue(view.value, kind);
+  const text = typed === undefined ? fromFile : (typed ?? formatValue(view.default, kind));
   const disabled = readOnly || view.decidedBy !== null;
-  const isDefault = typed === null || (typed === undefined && same(view.value, view.default));
+  const isDefault = typed === null || (typed === undefined && isSameValue(view.value, view.default));
   const help = (
     <>
       {view.description} <code title={view.key}>{view.key}</code>
@@ -40,7 +40,7 @@ export function KeyField({ view, typed, error, readOnly, onType }: Props) {
         <>
           {' '}
           <strong>
-            <code>{view.decidedBy}</code> decides it where the server runs.
+            Set by <code>{view.decidedBy}</code> in the server’s environment.
           </strong>
         </>
       )}
@@ -48,13 +48,13 @@ export function KeyField({ view, typed, error, readOnly, onType }: Props) {
   );
   return (
     <div className={css.key} data-changed={typed !== undefined} data-kind={kind}>
-      <Field label={labelOf(view.key)} help={help} error={error}>
+      <Field label={getKeyLabel(view.key)} help={help} error={error}>
         {(control) => {
-          const common = { ...control, disabled };
+          const shared = { ...control, disabled };
           if (kind === 'switch' || kind === 'choice') {
             const choices = kind === 'switch' ? ['true', 'false'] : view.choices;
             return (
-              <select {...common} value={text} onChange={(event) => onType(event.target.value)}>
+              <select {...shared} value={text} onChange={(event) => onType(event.target.value)}>
                 {choices.map((choice) => (
                   <option key={choice} value={choice}>
                     {kind === 'switch' ? (choice === 'true' ? 'Yes' : 'No') : choice}
@@ -65,11 +65,11 @@ export function KeyField({ view, typed, error, readOnly, onType }: Props) {
           }
           if (kind === 'list' || kind === 'json') {
             const rows = Math.min(12, Math.max(2, text.split('\n').length + 1));
-            return <textarea {...common} rows={rows} spellCheck={false} className={`${control.className} ${css.mono}`} value={text} onChange={(event) => onType(event.target.value)} />;
+            return <textarea {...shared} rows={rows} spellCheck={false} className={`${control.className} ${css.mono}`} value={text} onChange={(event) => onType(event.target.value)} />;
           }
           return (
             <input
-              {...common}
+              {...shared}
               type="text"
               inputMode={kind === 'number' ? 'decimal' : 'text'}
               spellCheck={false}
@@ -83,13 +83,13 @@ export function KeyField({ view, typed, error, readOnly, onType }: Props) {
       {!disabled && (
         <div className={css.acts}>
           {typed !== undefined && (
-            <Button look="quiet" small onClick={() => onType(fromFile)}>
+            <Button variant="quiet" small onClick={() => onType(fromFile)}>
               Undo
             </Button>
           )}
           {!isDefault && (
-            <Button look="quiet" small icon={<RotateCcw size={12} aria-hidden="true" />} onClick={() => onType(null)}>
-              Default: {shortly(view.default)}
+            <Button variant="quiet" small icon={<RotateCcw size={12} aria-hidden="true" />} onClick={() => onType(null)}>
+              Default: {formatBriefly(view.default)}
             </Button>
           )}
         </div>

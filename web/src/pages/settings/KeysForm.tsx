@@ -1,24 +1,24 @@
 // Configuration keys of a part, by section.
 import { useState } from 'react';
 import { Button } from '../../parts/Button';
-import { Empty } from '../../parts/Empty';
-import { Search } from '../../parts/Search';
+import { EmptyState } from '../../parts/EmptyState';
+import { FilterInput } from '../../parts/FilterInput';
 import { KeyField } from './KeyField';
-import { matching, sectionsOf, type PartId } from './sections';
+import { filterKeys, groupSections, type PartId } from './sections';
 import type { FileProblem, KeyView } from '../../api/types';
-import type { Draft, Typed } from './values';
+import type { KeyDraft, TypedText } from './values';
 import css from './Form.module.css';
 
 export interface FormState {
-  readonly draft: Draft;
+  readonly draft: KeyDraft;
   readonly errors: ReadonlyMap<string, string>;
   readonly problems: readonly FileProblem[];
   readonly readOnly: boolean;
-  readonly onType: (key: KeyView, text: Typed) => void;
+  readonly onType: (key: KeyView, text: TypedText) => void;
 }
 
 /** Describes the error of a key. */
-export function errorOf(key: string, { errors, problems }: Pick<FormState, 'errors' | 'problems'>): string | null {
+export function describeKeyError(key: string, { errors, problems }: Pick<FormState, 'errors' | 'problems'>): string | null {
   const problem = problems.find((one) => one.key === key);
   const hint = problem?.hint == null ? '' : ` (${problem.hint})`;
   return errors.get(key) ?? (problem === undefined ? null : `${problem.message}${hint}`);
@@ -33,19 +33,19 @@ interface Props {
 }
 
 export function KeysForm({ keys, part, form, search = false }: Props) {
-  const [wanted, setWanted] = useState('');
-  const sections = sectionsOf(matching(keys, wanted), part);
+  const [query, setQuery] = useState('');
+  const sections = groupSections(filterKeys(keys, query), part);
   return (
     <div className={css.form}>
       {search && (
         <div className={css.search}>
-          <Search label="Find a setting" value={wanted} onChange={setWanted} />
+          <FilterInput label="Find a setting" value={query} onChange={setQuery} />
         </div>
       )}
       {sections.length === 0 && (
-        <Empty title="No setting is called so" action={<Button onClick={() => setWanted('')}>Clear</Button>}>
-          No setting matches “{wanted}”.
-        </Empty>
+        <EmptyState title="No matching setting" action={<Button onClick={() => setQuery('')}>Clear the filter</Button>}>
+          No setting matches “{query}”.
+        </EmptyState>
       )}
       {sections.map((section) => (
         <fieldset key={section.name} className={css.section}>
@@ -55,7 +55,7 @@ export function KeysForm({ keys, part, form, search = false }: Props) {
               key={view.key}
               view={view}
               typed={form.draft.get(view.key)}
-              error={errorOf(view.key, form)}
+              error={describeKeyError(view.key, form)}
               readOnly={form.readOnly}
               onType={(text) => form.onType(view, text)}
             />

@@ -3,45 +3,45 @@ import { Ban, Check, ChevronDown, ChevronRight, Minus } from 'lucide-react';
 import { useState } from 'react';
 import { useParam } from '../../shell/url';
 import { KeysForm, type FormState } from './KeysForm';
-import { wordsOf } from './sections';
+import { humanizeName } from './sections';
 import type { SettingsView, ToolsetView } from '../../api/types';
-import { markOf, sumOf, tableOf, type Column, type Mark } from './permissions';
+import { getMark, countMarks, buildColumns, type PermissionColumn, type PermissionMark } from './permissions';
 import css from './PermissionsPart.module.css';
 
-const WORDS: Readonly<Record<Mark, string>> = { allowed: 'allowed', denied: 'denied by a pattern', none: 'not allowed' };
+const MARK_LABELS: Readonly<Record<PermissionMark, string>> = { allowed: 'allowed', denied: 'denied by a pattern', none: 'not allowed' };
 
-function ToolMark({ mark }: { readonly mark: Mark }) {
+function ToolMark({ mark }: { readonly mark: PermissionMark }) {
   const Icon = { allowed: Check, denied: Ban, none: Minus }[mark];
   return (
-    <span className={css.mark} data-mark={mark} title={WORDS[mark]}>
+    <span className={css.mark} data-mark={mark} title={MARK_LABELS[mark]}>
       <Icon size={14} aria-hidden="true" />
-      <span className="sr-only">{WORDS[mark]}</span>
+      <span className="sr-only">{MARK_LABELS[mark]}</span>
     </span>
   );
 }
 
-function Rows({ set, columns }: { readonly set: ToolsetView; readonly columns: readonly Column[] }) {
-  const [open, setOpen] = useState(false);
-  const Arrow = open ? ChevronDown : ChevronRight;
+function ToolsetRows({ set, columns }: { readonly set: ToolsetView; readonly columns: readonly PermissionColumn[] }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const Arrow = isOpen ? ChevronDown : ChevronRight;
   return (
     <>
       <tr className={css.set}>
         <th scope="row">
-          <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <button type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
             <Arrow size={12} aria-hidden="true" />
             {set.name}
           </button>
         </th>
         {columns.map((column) => {
-          const { allowed, all } = sumOf(set, column);
+          const { allowed, all } = countMarks(set, column);
           return (
             <td key={column.name} data-mark={allowed === 0 ? 'none' : 'allowed'}>
-              {allowed === all ? <ToolMark mark="allowed" /> : allowed === 0 ? <ToolMark mark={sumOf(set, column).denied === all ? 'denied' : 'none'} /> : `${allowed} of ${all}`}
+              {allowed === all ? <ToolMark mark="allowed" /> : allowed === 0 ? <ToolMark mark={countMarks(set, column).denied === all ? 'denied' : 'none'} /> : `${allowed} of ${all}`}
             </td>
           );
         })}
       </tr>
-      {open &&
+      {isOpen &&
         set.tools.map((tool) => (
           <tr key={tool.name} className={css.tool}>
             <th scope="row" title={`${tool.title} (${tool.name})`}>
@@ -49,7 +49,7 @@ function Rows({ set, columns }: { readonly set: ToolsetView; readonly columns: r
             </th>
             {columns.map((column) => (
               <td key={column.name}>
-                <ToolMark mark={markOf(tool.name, column)} />
+                <ToolMark mark={getMark(tool.name, column)} />
               </td>
             ))}
           </tr>
@@ -59,7 +59,7 @@ function Rows({ set, columns }: { readonly set: ToolsetView; readonly columns: r
 }
 
 export function PermissionsPart({ settings, form }: { readonly settings: SettingsView; readonly form: FormState }) {
-  const columns = tableOf(settings.categories);
+  const columns = buildColumns(settings.categories);
   const [chosen, choose] = useParam<string>('category', settings.categories[0]?.name ?? '');
   const category = settings.categories.find((one) => one.name === chosen) ?? settings.categories[0];
   const own = settings.config.keys.filter((key) => key.key.startsWith(`categories.${category?.name ?? ''}.`));
@@ -83,7 +83,7 @@ export function PermissionsPart({ settings, form }: { readonly settings: Setting
           </thead>
           <tbody>
             {settings.toolsets.map((set) => (
-              <Rows key={set.name} set={set} columns={columns} />
+              <ToolsetRows key={set.name} set={set} columns={columns} />
             ))}
           </tbody>
         </table>
@@ -95,7 +95,7 @@ export function PermissionsPart({ settings, form }: { readonly settings: Setting
             <select value={category.name} onChange={(event) => choose(event.target.value)}>
               {settings.categories.map((one) => (
                 <option key={one.name} value={one.name}>
-                  {wordsOf(one.name)}
+                  {humanizeName(one.name)}
                 </option>
               ))}
             </select>
@@ -103,11 +103,11 @@ export function PermissionsPart({ settings, form }: { readonly settings: Setting
           <dl className={css.patterns}>
             <div>
               <dt>Allows</dt>
-              <dd>{category.allow.length === 0 ? 'nothing' : category.allow.map((pattern) => <code key={pattern}>{pattern}</code>)}</dd>
+              <dd>{category.allow.length === 0 ? 'none' : category.allow.map((pattern) => <code key={pattern}>{pattern}</code>)}</dd>
             </div>
             <div>
               <dt>Denies</dt>
-              <dd>{category.deny.length === 0 ? 'nothing' : category.deny.map((pattern) => <code key={pattern}>{pattern}</code>)}</dd>
+              <dd>{category.deny.length === 0 ? 'none' : category.deny.map((pattern) => <code key={pattern}>{pattern}</code>)}</dd>
             </div>
             <div>
               <dt>May start</dt>

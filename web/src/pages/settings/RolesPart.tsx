@@ -3,7 +3,7 @@ import { CircleX, FilePlus2, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
-import { Empty } from '../../parts/Empty';
+import { EmptyState } from '../../parts/EmptyState';
 import { Field } from '../../parts/Field';
 import { RoleFacts } from './RoleFacts';
 import type { FileProblem, RoleView } from '../../api/types';
@@ -25,21 +25,21 @@ interface Props {
 }
 
 /** Template of a new role's file. */
-export function beginning(name: string): string {
+export function buildRoleTemplate(name: string): string {
   return `---\nname: ${name}\ncategory: worker\ndescription: One-line description.\n---\n\nDescribe what an agent in this role does, and how.\n`;
 }
 
-function NewRole({ taken, onMake, onClose }: { readonly taken: readonly string[]; readonly onMake: (name: string) => void; readonly onClose: () => void }) {
+function NewRoleDialog({ existingNames, onCreate, onClose }: { readonly existingNames: readonly string[]; readonly onCreate: (name: string) => void; readonly onClose: () => void }) {
   const [name, setName] = useState('');
-  const fits = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
-  const error = name === '' ? null : taken.includes(name) ? 'A role with this name exists.' : fits ? null : 'Letters, digits, “-”, “_” and “.”.';
-  const foot = (
-    <Button look="primary" disabled={!fits || error !== null} onClick={() => onMake(name)}>
-      Begin
+  const isValid = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
+  const error = name === '' ? null : existingNames.includes(name) ? 'A role with this name exists. Choose another name.' : isValid ? null : 'Use at most 64 letters, digits, “-”, “_” and “.”, starting with a letter or digit.';
+  const footer = (
+    <Button variant="primary" disabled={!isValid || error !== null} onClick={() => onCreate(name)}>
+      Create
     </Button>
   );
   return (
-    <Dialog title="New role" onClose={onClose} foot={foot}>
+    <Dialog title="New role" onClose={onClose} footer={footer}>
       <Field label="Name" error={error} help="The file is written when you save it.">
         {(control) => (
           <input
@@ -50,7 +50,7 @@ function NewRole({ taken, onMake, onClose }: { readonly taken: readonly string[]
             spellCheck={false}
             onChange={(event) => setName(event.target.value)}
             onKeyDown={(event) => {
-              if (event.key === 'Enter' && fits && error === null) onMake(name);
+              if (event.key === 'Enter' && isValid && error === null) onCreate(name);
             }}
           />
         )}
@@ -60,11 +60,11 @@ function NewRole({ taken, onMake, onClose }: { readonly taken: readonly string[]
 }
 
 export function RolesPart({ roles, selected, draft, problems, readOnly, onSelect, onType }: Props) {
-  const [making, setMaking] = useState(false);
+  const [isCreating, setIsCreating] = useState(false);
   const role = roles.find((one) => one.name === selected) ?? null;
   const isNew = role === null && draft !== null && draft.name === selected;
   const text = draft !== null && draft.name === selected ? draft.text : (role?.text ?? '');
-  const shown = draft !== null && draft.name === selected ? problems : (role?.problems ?? []);
+  const problemsShown = draft !== null && draft.name === selected ? problems : (role?.problems ?? []);
   const names = [...roles.map((one) => one.name), ...(isNew && selected !== null ? [selected] : [])];
   return (
     <div className={css.roles}>
@@ -72,23 +72,23 @@ export function RolesPart({ roles, selected, draft, problems, readOnly, onSelect
         <ul aria-label="Roles">
           {names.map((name) => {
             const one = roles.find((view) => view.name === name);
-            const bad = (one?.problems.length ?? 0) > 0;
-            const odd = (one?.warnings.length ?? 0) > 0;
+            const hasProblem = (one?.problems.length ?? 0) > 0;
+            const hasWarning = (one?.warnings.length ?? 0) > 0;
             return (
               <li key={name}>
                 <button type="button" aria-current={name === selected} onClick={() => onSelect(name)}>
                   <span className="cut">{one?.comesTo?.displayName ?? name}</span>
                   <span className="dim small cut">{one === undefined ? 'new' : (one.comesTo?.category ?? 'not used')}</span>
-                  {bad && (
-                    <span data-state="failed" className={css.mark} title="It cannot be read">
+                  {hasProblem && (
+                    <span data-state="failed" className={css.mark} title="The file cannot be read">
                       <CircleX size={12} aria-hidden="true" />
                       <span className="sr-only">cannot be read</span>
                     </span>
                   )}
-                  {!bad && odd && (
-                    <span data-state="limited" className={css.mark} title="Something is odd about it">
+                  {!hasProblem && hasWarning && (
+                    <span data-state="limited" className={css.mark} title="Has warnings">
                       <TriangleAlert size={12} aria-hidden="true" />
-                      <span className="sr-only">something is odd about it</span>
+                      <span className="sr-only">has warnings</span>
                     </span>
                   )}
                 </button>
@@ -97,15 +97,15 @@ export function RolesPart({ roles, selected, draft, problems, readOnly, onSelect
           })}
         </ul>
         {!readOnly && (
-          <Button small icon={<FilePlus2 size={14} aria-hidden="true" />} onClick={() => setMaking(true)}>
+          <Button small icon={<FilePlus2 size={14} aria-hidden="true" />} onClick={() => setIsCreating(true)}>
             New role
           </Button>
         )}
       </div>
       {selected === null || (role === null && !isNew) ? (
-        <Empty title="Choose a role" commands={['adjutant init']}>
+        <EmptyState title="Choose a role" commands={['adjutant init']}>
           A role is a Markdown file in <code>.adjutant/roles</code>: a few lines of YAML, then the prompt.
-        </Empty>
+        </EmptyState>
       ) : (
         <div className={css.role}>
           {role !== null && !role.isOwn && (
@@ -116,7 +116,7 @@ export function RolesPart({ roles, selected, draft, problems, readOnly, onSelect
           )}
           <Field
             label={role === null ? `New role ${selected}` : role.path}
-            error={shown[0] === undefined ? null : `${shown[0].line === null ? '' : `Line ${shown[0].line}: `}${shown[0].message}${shown[0].hint === null ? '' : ` (${shown[0].hint})`}`}
+            error={problemsShown[0] === undefined ? null : `${problemsShown[0].line === null ? '' : `Line ${problemsShown[0].line}: `}${problemsShown[0].message}${problemsShown[0].hint === null ? '' : ` (${problemsShown[0].hint})`}`}
           >
             {(control) => (
               <textarea
@@ -131,7 +131,7 @@ export function RolesPart({ roles, selected, draft, problems, readOnly, onSelect
             )}
           </Field>
           {role !== null && role.warnings.length > 0 && (
-            <ul className={css.warnings} aria-label="Odd about it">
+            <ul className={css.warnings} aria-label="Warnings">
               {role.warnings.map((warning) => (
                 <li key={warning.message} className="small">
                   {warning.line !== null && `Line ${warning.line}: `}
@@ -140,16 +140,16 @@ export function RolesPart({ roles, selected, draft, problems, readOnly, onSelect
               ))}
             </ul>
           )}
-          {role?.comesTo != null && <RoleFacts sum={role.comesTo} />}
+          {role?.comesTo != null && <RoleFacts role={role.comesTo} />}
         </div>
       )}
-      {making && (
-        <NewRole
-          taken={names}
-          onClose={() => setMaking(false)}
-          onMake={(name) => {
-            setMaking(false);
-            onType({ name, text: beginning(name) });
+      {isCreating && (
+        <NewRoleDialog
+          existingNames={names}
+          onClose={() => setIsCreating(false)}
+          onCreate={(name) => {
+            setIsCreating(false);
+            onType({ name, text: buildRoleTemplate(name) });
             onSelect(name);
           }}
         />

@@ -6,36 +6,36 @@ import { Link, Redirect, useParams } from 'wouter';
 import { useReadOnly } from '../../api/overview';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
-import { toast } from '../../parts/toast';
+import { showToast } from '../../parts/toast';
 import { Page } from '../../shell/Page';
 import { useParam } from '../../shell/url';
 import { ChangePane } from './ChangePane';
 import { KeysForm, type FormState } from './KeysForm';
-import { KeysPart } from './KeysPart';
+import { KeyboardPart } from './KeyboardPart';
 import { NotificationsPart } from './NotificationsPart';
 import { PermissionsPart } from './PermissionsPart';
-import { useCheck, useSave, useSettings } from './queries';
+import { useEditCheck, useSave, useSettings } from './queries';
 import { RolesPart, type RoleDraft } from './RolesPart';
-import { leftOf, standingOf } from './saving';
-import { isPart, partOf, PARTS, type PartId } from './sections';
-import type { SettingsChange, SettingsView } from '../../api/types';
-import { typed, wishOf, type Draft } from './values';
+import { dropSaved, getSaveStatus } from './saving';
+import { isPart, findPart, PARTS, type PartId } from './sections';
+import type { SettingsEdit, SettingsView } from '../../api/types';
+import { withTypedText, buildChanges, type KeyDraft } from './values';
 import { WebhooksPart } from './WebhooksPart';
 import css from './SettingsPage.module.css';
 
-const NONE: Draft = new Map();
+const EMPTY_DRAFT: KeyDraft = new Map();
 const NO_ERRORS: ReadonlyMap<string, string> = new Map();
 /** Parts that edit no file. */
-const WITHOUT_FILE: readonly PartId[] = ['webhooks', 'keys'];
+const PARTS_WITHOUT_FILE: readonly PartId[] = ['webhooks', 'keys'];
 
-function Parts({ here, changed }: { readonly here: PartId | null; readonly changed: (part: PartId) => number }) {
+function PartsNav({ currentPart, countChanges }: { readonly currentPart: PartId | null; readonly countChanges: (part: PartId) => number }) {
   return (
     <nav className={`scroll ${css.parts}`} aria-label="Parts of the settings">
       {PARTS.map((part) => (
-        <Link key={part.id} href={`/settings/${part.id}`} aria-current={part.id === here ? 'page' : undefined}>
+        <Link key={part.id} href={`/settings/${part.id}`} aria-current={part.id === currentPart ? 'page' : undefined}>
           <span className="strong">
             {part.name}
-            {changed(part.id) > 0 && <span className={css.changed}> {changed(part.id)} changed</span>}
+            {countChanges(part.id) > 0 && <span className={css.changed}> {countChanges(part.id)} changed</span>}
           </span>
           <span className="small dim">{part.about}</span>
         </Link>
@@ -45,51 +45,51 @@ function Parts({ here, changed }: { readonly here: PartId | null; readonly chang
 }
 
 /** Warns before a tab with unsaved changes is closed. */
-function useKept(dirty: boolean): void {
+function useUnsavedWarning(dirty: boolean): void {
   useEffect(() => {
     if (!dirty) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
   }, [dirty]);
 }
 
-function Whole({ settings, part }: { readonly settings: SettingsView; readonly part: PartId | null }) {
+function LoadedSettings({ settings, part }: { readonly settings: SettingsView; readonly part: PartId | null }) {
   const readOnly = useReadOnly();
   const client = useQueryClient();
-  const [draft, setDraft] = useState<Draft>(NONE);
+  const [draft, setDraft] = useState<KeyDraft>(EMPTY_DRAFT);
   const [role, setRole] = useState<RoleDraft | null>(null);
   const [selected, select] = useParam<string>('role', '');
-  const { keys, hash, path, problems: broken } = settings.config;
-  const wish = useMemo(() => wishOf(draft, keys), [draft, keys]);
+  const { keys, hash, path, problems: fileProblems } = settings.config;
+  const requested = useMemo(() => buildChanges(draft, keys), [draft, keys]);
   const isRole = part === 'roles';
-  const chosen = selected === '' ? (settings.roles[0]?.name ?? null) : selected;
-  const file = settings.roles.find((one) => one.name === (role?.name ?? chosen));
-  const change: SettingsChange | null = isRole ? (role === null ? null : { role }) : wish.changes.length === 0 ? null : { changes: wish.changes };
-  const was = isRole ? (file?.isOwn === true ? file.hash : null) : hash;
-  const check = useCheck(change, was ?? '');
-  const save = useSave((saved, kept) => {
+  const selectedRole = selected === '' ? (settings.roles[0]?.name ?? null) : selected;
+  const file = settings.roles.find((one) => one.name === (role?.name ?? selectedRole));
+  const edit: SettingsEdit | null = isRole ? (role === null ? null : { role }) : requested.changes.length === 0 ? null : { changes: requested.changes };
+  const baseHash = isRole ? (file?.isOwn === true ? file.hash : null) : hash;
+  const check = useEditCheck(edit, baseHash ?? '');
+  const save = useSave((saved, savedForm) => {
     // Text typed while the server was saving is not saved yet.
-    setRole((now) => leftOf({ draft: NONE, role: now }, kept, true).role);
-    setDraft((now) => leftOf({ draft: now, role: null }, kept, false).draft);
-    toast(saved.reloaded.warnings.length === 0 ? 'Saved and in force' : `Saved. Warning: ${saved.reloaded.warnings[0]}`);
+    setRole((now) => dropSaved({ draft: EMPTY_DRAFT, role: now }, savedForm, true).role);
+    setDraft((now) => dropSaved({ draft: now, role: null }, savedForm, false).draft);
+    showToast(saved.reloaded.warnings.length === 0 ? 'Saved and applied' : `Saved. Warning: ${saved.reloaded.warnings[0]}`);
   });
   const changes = isRole ? Number(role !== null && role.text !== file?.text) : draft.size;
-  const standing = standingOf({ changes, errors: isRole ? NO_ERRORS : wish.errors, busy: save.isPending }, check);
-  useKept(draft.size > 0 || role !== null);
+  const status = getSaveStatus({ changeCount: changes, errors: isRole ? NO_ERRORS : requested.errors, isSaving: save.isPending }, check);
+  useUnsavedWarning(draft.size > 0 || role !== null);
   const form: FormState = {
     draft,
-    errors: wish.errors,
-    problems: isRole ? [] : (check.checked?.problems ?? broken),
+    errors: requested.errors,
+    problems: isRole ? [] : (check.checked?.problems ?? fileProblems),
     readOnly,
     onType: (key, text) => {
       save.reset();
-      setDraft((before) => typed(before, key, text));
+      setDraft((before) => withTypedText(before, key, text));
     },
   };
-  const changed = (id: PartId) => (id === 'roles' ? Number(role !== null) : [...draft.keys()].filter((key) => partOf(key) === id).length);
+  const countChanges = (id: PartId) => (id === 'roles' ? Number(role !== null) : [...draft.keys()].filter((key) => findPart(key) === id).length);
 
-  const body = () => {
+  const renderPart = () => {
     switch (part) {
       case 'general':
         return <KeysForm keys={keys} part="general" form={form} search />;
@@ -100,7 +100,7 @@ function Whole({ settings, part }: { readonly settings: SettingsView; readonly p
         return (
           <RolesPart
             roles={settings.roles}
-            selected={chosen}
+            selected={selectedRole}
             draft={role}
             problems={check.checked?.problems ?? []}
             readOnly={readOnly}
@@ -118,44 +118,44 @@ function Whole({ settings, part }: { readonly settings: SettingsView; readonly p
       case 'notifications':
         return <NotificationsPart keys={keys} form={form} />;
       case 'keys':
-        return <KeysPart />;
+        return <KeyboardPart />;
       case null:
         return null;
     }
   };
   const name = PARTS.find((one) => one.id === part)?.name ?? '';
-  const withFile = part !== null && !WITHOUT_FILE.includes(part);
+  const editsFile = part !== null && !PARTS_WITHOUT_FILE.includes(part);
   return (
-    <div className={css.page} data-open={part !== null} data-file={withFile}>
-      <Parts here={part} changed={changed} />
+    <div className={css.page} data-open={part !== null} data-file={editsFile}>
+      <PartsNav currentPart={part} countChanges={countChanges} />
       <section className={`scroll ${css.part}`} aria-label={name}>
         <Link href="/settings?all" className={css.back}>
           <ChevronLeft size={14} aria-hidden="true" /> Settings
         </Link>
         <h2>{name}</h2>
-        {withFile && !isRole && broken.length > 0 && (
-          <Problem error={new Error(broken[0]?.message ?? '')} title={`${path}${broken[0]?.line == null ? '' : `, line ${broken[0].line}`}: the file cannot be used in its current state`} />
+        {editsFile && !isRole && fileProblems.length > 0 && (
+          <Problem error={new Error(fileProblems[0]?.message ?? '')} title={`${path}${fileProblems[0]?.line == null ? '' : `, line ${fileProblems[0].line}`}: the configuration is invalid`} />
         )}
-        {body()}
+        {renderPart()}
       </section>
-      {withFile && (
+      {editsFile && (
         <ChangePane
-          path={isRole ? (file?.isOwn === true ? file.path : `.adjutant/roles/${role?.name ?? chosen ?? ''}.md`) : path}
+          path={isRole ? (file?.isOwn === true ? file.path : `.adjutant/roles/${role?.name ?? selectedRole ?? ''}.md`) : path}
           check={check}
-          standing={standing}
-          changes={changes}
+          status={status}
+          changeCount={changes}
           readOnly={readOnly}
-          refusal={save.error}
+          saveError={save.error}
           onSave={() => {
-            const kept = isRole ? { draft: NONE, role } : { draft, role: null };
-            if (change !== null) save.mutate({ change, was, form: kept });
+            const savedForm = isRole ? { draft: EMPTY_DRAFT, role } : { draft, role: null };
+            if (edit !== null) save.mutate({ edit, baseHash, form: savedForm });
           }}
-          onDrop={() => {
+          onDiscard={() => {
             save.reset();
             if (isRole) setRole(null);
-            else setDraft(NONE);
+            else setDraft(EMPTY_DRAFT);
           }}
-          onReread={() => {
+          onReload={() => {
             save.reset();
             void client.invalidateQueries({ queryKey: ['settings'] });
           }}
@@ -168,14 +168,14 @@ function Whole({ settings, part }: { readonly settings: SettingsView; readonly p
 export default function SettingsPage() {
   const { part = null } = useParams<{ part?: string }>();
   const settings = useSettings();
-  const known = part !== null && isPart(part) ? part : null;
+  const knownPart = part !== null && isPart(part) ? part : null;
   // On a phone the list of parts is a page of its own, at `?all`.
-  if (part !== null && known === null) return <Redirect to="/settings/general" replace />;
+  if (part !== null && knownPart === null) return <Redirect to="/settings/general" replace />;
   if (part === null && !new URLSearchParams(window.location.search).has('all')) return <Redirect to="/settings/general" replace />;
   return (
     <Page name="Settings">
       {settings.data !== undefined ? (
-        <Whole settings={settings.data} part={known} />
+        <LoadedSettings settings={settings.data} part={knownPart} />
       ) : settings.error !== null ? (
         <Problem error={settings.error} title="The settings could not be read" onRetry={() => void settings.refetch()} />
       ) : (

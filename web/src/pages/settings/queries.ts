@@ -2,70 +2,70 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { get, post } from '../../api/client';
-import { kinds, useRefresh } from '../../api/live';
-import type { Form } from './saving';
-import type { CheckedChange, SavedSettings, SettingsChange, SettingsView } from '../../api/types';
+import { matchKinds, useRefreshOnEvents } from '../../api/live';
+import type { UnsavedForm } from './saving';
+import type { CheckedEdit, SavedSettings, SettingsEdit, SettingsView } from '../../api/types';
 
-const KEY = ['settings'] as const;
+const SETTINGS_KEY = ['settings'] as const;
 /** Delay after the last keystroke before an edit is checked. */
-const PAUSE = 300;
+const TYPING_DELAY_MS = 300;
 
 export function useSettings(): UseQueryResult<SettingsView> {
-  useRefresh(kinds('config.reloaded'), [KEY]);
-  return useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<SettingsView>('/api/settings', {}, signal) });
+  useRefreshOnEvents(matchKinds('config.reloaded'), [SETTINGS_KEY]);
+  return useQuery({ queryKey: SETTINGS_KEY, queryFn: ({ signal }) => get<SettingsView>('/api/settings', {}, signal) });
 }
 
 /** Returns a value once it has not changed for the delay. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
+function useDebounced(value: string): string {
+  const [debounced, setDebounced] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), PAUSE);
+    const timer = setTimeout(() => setDebounced(value), TYPING_DELAY_MS);
     return () => clearTimeout(timer);
   }, [value]);
-  return settled;
+  return debounced;
 }
 
-export interface Check {
-  readonly checked: CheckedChange | null;
+export interface EditCheck {
+  readonly checked: CheckedEdit | null;
   /** True if the result belongs to an older state of the form. */
-  readonly stale: boolean;
+  readonly isStale: boolean;
   readonly error: Error | null;
-  readonly again: () => void;
+  readonly retry: () => void;
 }
 
 /** Checks an edit while the visitor types. `baseHash` identifies the edited version of the file. */
-export function useCheck(change: SettingsChange | null, was: string): Check {
-  const text = change === null ? '' : JSON.stringify(change);
-  const settled = useSettled(text);
+export function useEditCheck(edit: SettingsEdit | null, baseHash: string): EditCheck {
+  const editJson = edit === null ? '' : JSON.stringify(edit);
+  const settledJson = useDebounced(editJson);
   const query = useQuery({
-    queryKey: ['settings-check', was, settled],
-    queryFn: () => post<CheckedChange>('/api/settings/check', JSON.parse(settled)),
-    enabled: settled !== '',
+    queryKey: ['settings-check', baseHash, settledJson],
+    queryFn: () => post<CheckedEdit>('/api/settings/check', JSON.parse(settledJson)),
+    enabled: settledJson !== '',
     placeholderData: keepPreviousData,
     gcTime: 60_000,
   });
-  if (text === '') return { checked: null, stale: false, error: null, again: () => undefined };
+  if (editJson === '') return { checked: null, isStale: false, error: null, retry: () => undefined };
   return {
     checked: query.data ?? null,
-    stale: settled !== text || query.isPlaceholderData || query.isPending,
+    isStale: settledJson !== editJson || query.isPlaceholderData || query.isPending,
     error: query.error,
-    again: () => void query.refetch(),
+    retry: () => void query.refetch(),
   };
 }
 
 /** A save: the edit, the edited version of the file, and the form at that time. */
-export interface Saving {
-  readonly change: SettingsChange;
-  readonly was: string | null;
-  readonly form: Form;
+export interface SaveRequest {
+  readonly edit: SettingsEdit;
+  readonly baseHash: string | null;
+  readonly form: UnsavedForm;
 }
 
-export function useSave(onSaved: (saved: SavedSettings, form: Form) => void) {
+export function useSave(onSaved: (saved: SavedSettings, form: UnsavedForm) => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ change, was }: Saving) => post<SavedSettings>('/api/settings/save', { ...change, ...(was === null ? {} : { was }) }),
+    mutationFn: ({ edit, baseHash }: SaveRequest) => post<SavedSettings>('/api/settings/save', { ...edit, ...(baseHash === null ? {} : { was: baseHash }) }),
     onSuccess: async (saved, { form }) => {
-      await client.invalidateQueries({ queryKey: KEY });
+      await client.invalidateQueries({ queryKey: SETTINGS_KEY });
       onSaved(saved, form);
     },
   });

@@ -9,7 +9,7 @@ export const PARTS = [
   { id: 'permissions', name: 'Permissions', about: 'Tools that each category may use' },
   { id: 'webhooks', name: 'Webhooks', about: 'Programs that receive events' },
   { id: 'notifications', name: 'Notifications', about: 'Browser notifications and Slack' },
-  { id: 'keys', name: 'Keys', about: 'The keyboard' },
+  { id: 'keys', name: 'Keys', about: 'Keyboard shortcuts' },
 ] as const;
 
 export type PartId = (typeof PARTS)[number]['id'];
@@ -18,7 +18,7 @@ export function isPart(id: string): id is PartId {
   return PARTS.some((part) => part.id === id);
 }
 
-const BELONGS: readonly (readonly [string, PartId])[] = [
+const PART_BY_PREFIX: readonly (readonly [string, PartId])[] = [
   ['mcp.fullAccessCategories', 'permissions'],
   ['categories', 'permissions'],
   ['limits', 'limits'],
@@ -30,16 +30,16 @@ const BELONGS: readonly (readonly [string, PartId])[] = [
 ];
 
 /** Finds the part that edits a key. */
-export function partOf(key: string): PartId {
-  const found = BELONGS.find(([beginning]) => key === beginning || key.startsWith(`${beginning}.`));
-  return found?.[1] ?? 'general';
+export function findPart(key: string): PartId {
+  const entry = PART_BY_PREFIX.find(([prefix]) => key === prefix || key.startsWith(`${prefix}.`));
+  return entry?.[1] ?? 'general';
 }
 
 /**
  * Converts a key to a label: `maxPromptBytes` is "Max prompt bytes", `max_iterations` "Max
  * iterations".
  */
-export function wordsOf(name: string): string {
+export function humanizeName(name: string): string {
   const words = name
     .replaceAll('_', ' ')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -48,37 +48,37 @@ export function wordsOf(name: string): string {
   return spelled.charAt(0).toUpperCase() + spelled.slice(1);
 }
 
-export interface Section {
+export interface KeySection {
   readonly name: string;
   readonly title: string;
   readonly keys: readonly KeyView[];
 }
 
 /** Groups the keys of a part by section, in the order of the file. */
-export function sectionsOf(keys: readonly KeyView[], part: PartId): readonly Section[] {
+export function groupSections(keys: readonly KeyView[], part: PartId): readonly KeySection[] {
   const sections = new Map<string, KeyView[]>();
-  for (const key of keys.filter((one) => partOf(one.key) === part)) {
-    const around = key.key.split('.').slice(0, -1).join('.');
-    const list = sections.get(around) ?? [];
+  for (const key of keys.filter((one) => findPart(one.key) === part)) {
+    const sectionName = key.key.split('.').slice(0, -1).join('.');
+    const list = sections.get(sectionName) ?? [];
     list.push(key);
-    sections.set(around, list);
+    sections.set(sectionName, list);
   }
-  const all = [...sections].map(([name, own]) => ({ name, title: name === '' ? 'Others' : name.split('.').map(wordsOf).join(', '), keys: own }));
+  const all = [...sections].map(([name, sectionKeys]) => ({ name, title: name === '' ? 'Other' : name.split('.').map(humanizeName).join(', '), keys: sectionKeys }));
   // The section with the part's own name comes first, keys without a section last.
-  const first = (section: Section) => Number(section.name === part) - Number(section.name === '');
-  return all.sort((one, other) => first(other) - first(one));
+  const getRank = (section: KeySection) => Number(section.name === part) - Number(section.name === '');
+  return all.sort((one, other) => getRank(other) - getRank(one));
 }
 
 /** Label of a key: its last name. */
-export function labelOf(key: string): string {
-  return wordsOf(key.split('.').at(-1) ?? key);
+export function getKeyLabel(key: string): string {
+  return humanizeName(key.split('.').at(-1) ?? key);
 }
 
 /** Filters keys by name and description. */
-export function matching(keys: readonly KeyView[], wanted: string): readonly KeyView[] {
-  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+export function filterKeys(keys: readonly KeyView[], query: string): readonly KeyView[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return keys.filter((key) => {
-    const text = `${key.key} ${labelOf(key.key)} ${key.description}`.toLowerCase();
+    const text = `${key.key} ${getKeyLabel(key.key)} ${key.description}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }

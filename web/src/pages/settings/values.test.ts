@@ -1,66 +1,66 @@
 import { expect, test } from 'vitest';
 import type { KeyView } from '../../api/types';
-import { kindOf, read, readAs, textOf, typed, wishOf, type Draft } from './values';
+import { chooseControl, parseText, parseKeyText, formatValue, withTypedText, buildChanges, type KeyDraft } from './values';
 
-function key(name: string, value: unknown, otherwise: unknown = value, more: Partial<KeyView> = {}): KeyView {
+function buildKey(name: string, value: unknown, otherwise: unknown = value, more: Partial<KeyView> = {}): KeyView {
   return { key: name, description: '', value, default: otherwise, isSet: true, atStart: false, decidedBy: null, choices: [], ...more };
 }
 
-const none: Draft = new Map();
+const none: KeyDraft = new Map();
 
-test('a key gets the control that fits what stands there', () => {
-  expect(kindOf(key('mirror', true))).toBe('switch');
-  expect(kindOf(key('limits.depth', 3))).toBe('number');
-  expect(kindOf(key('budget.default.usd', null, 10))).toBe('number');
-  expect(kindOf(key('server.logLevel', 'info', 'info', { choices: ['info', 'warn'] }))).toBe('choice');
-  expect(kindOf(key('worktrees.fresh', ['coding'], ['coding', 'worker']))).toBe('list');
-  expect(kindOf(key('server.allowedHosts', [], []))).toBe('list');
-  expect(kindOf(key('webhooks', [], []))).toBe('json');
-  expect(kindOf(key('models.overrides', {}, {}))).toBe('json');
-  expect(kindOf(key('context.files', [{ path: 'a' }]))).toBe('json');
-  expect(kindOf(key('check', null))).toBe('text');
+test('the control of a key follows from its value', () => {
+  expect(chooseControl(buildKey('mirror', true))).toBe('switch');
+  expect(chooseControl(buildKey('limits.depth', 3))).toBe('number');
+  expect(chooseControl(buildKey('budget.default.usd', null, 10))).toBe('number');
+  expect(chooseControl(buildKey('server.logLevel', 'info', 'info', { choices: ['info', 'warn'] }))).toBe('choice');
+  expect(chooseControl(buildKey('worktrees.fresh', ['coding'], ['coding', 'worker']))).toBe('list');
+  expect(chooseControl(buildKey('server.allowedHosts', [], []))).toBe('list');
+  expect(chooseControl(buildKey('webhooks', [], []))).toBe('json');
+  expect(chooseControl(buildKey('models.overrides', {}, {}))).toBe('json');
+  expect(chooseControl(buildKey('context.files', [{ path: 'a' }]))).toBe('json');
+  expect(chooseControl(buildKey('check', null))).toBe('text');
 });
 
-test('what is shown means what stands there', () => {
+test('formatting and parsing a value are inverse', () => {
   for (const value of [true, 3, 1.5, ['a', 'b'], { a: [1] }, 'word', null]) {
-    const one = key('x', value);
-    const kind = kindOf(one);
-    expect(readAs(one, textOf(value, kind))).toEqual({ value });
+    const one = buildKey('x', value);
+    const kind = chooseControl(one);
+    expect(parseKeyText(one, formatValue(value, kind))).toEqual({ value });
   }
 });
 
-test('a text means what somebody meant', () => {
-  expect(read('12,000', 'number')).toEqual({ value: 12_000 });
-  expect(read('', 'number')).toEqual({ value: null });
-  expect(read('many', 'number')).toHaveProperty('error');
-  expect(read(' a \n\n b', 'list')).toEqual({ value: ['a', 'b'] });
-  expect(read('{', 'json')).toHaveProperty('error');
-  expect(read('5000', 'text')).toEqual({ value: 5000 });
-  expect(read('[make, test', 'text')).toEqual({ value: '[make, test' });
-  expect(read('["make"]', 'text')).toEqual({ value: ['make'] });
+test('typed text is parsed as intended', () => {
+  expect(parseText('12,000', 'number')).toEqual({ value: 12_000 });
+  expect(parseText('', 'number')).toEqual({ value: null });
+  expect(parseText('many', 'number')).toHaveProperty('error');
+  expect(parseText(' a \n\n b', 'list')).toEqual({ value: ['a', 'b'] });
+  expect(parseText('{', 'json')).toHaveProperty('error');
+  expect(parseText('5000', 'text')).toEqual({ value: 5000 });
+  expect(parseText('[make, test', 'text')).toEqual({ value: '[make, test' });
+  expect(parseText('["make"]', 'text')).toEqual({ value: ['make'] });
   // A model may have a numeric name if the value was a string before.
-  expect(readAs(key('models.default', 'sonnet'), '4.50')).toEqual({ value: '4.50' });
+  expect(parseKeyText(buildKey('models.default', 'sonnet'), '4.50')).toEqual({ value: '4.50' });
 });
 
-test('typing the old value again is no change', () => {
-  const depth = key('limits.depth', 3);
-  const changed = typed(none, depth, '4');
+test('typing the saved value is no change', () => {
+  const depth = buildKey('limits.depth', 3);
+  const changed = withTypedText(none, depth, '4');
   expect([...changed]).toEqual([['limits.depth', '4']]);
-  expect(typed(changed, depth, '3').size).toBe(0);
-  expect(typed(changed, depth, ' 3 ').size).toBe(0);
-  expect([...typed(none, depth, null)]).toEqual([['limits.depth', null]]);
-  expect(typed(none, { ...depth, isSet: false }, null).size).toBe(0);
+  expect(withTypedText(changed, depth, '3').size).toBe(0);
+  expect(withTypedText(changed, depth, ' 3 ').size).toBe(0);
+  expect([...withTypedText(none, depth, null)]).toEqual([['limits.depth', null]]);
+  expect(withTypedText(none, { ...depth, isSet: false }, null).size).toBe(0);
 });
 
-test('a draft becomes a wish, and what cannot be asked is said', () => {
-  const keys = [key('limits.depth', 3), key('limits.running', 8), key('mirror', true), key('check', null)];
-  const draft: Draft = new Map([
+test('a draft is converted to changes and errors', () => {
+  const keys = [buildKey('limits.depth', 3), buildKey('limits.running', 8), buildKey('mirror', true), buildKey('check', null)];
+  const draft: KeyDraft = new Map([
     ['limits.depth', 'deep'],
     ['limits.running', null],
     ['mirror', 'false'],
     ['check', 'make test'],
   ]);
-  const { changes, errors } = wishOf(draft, keys);
+  const { changes, errors } = buildChanges(draft, keys);
   expect(changes).toEqual([{ key: 'limits.running' }, { key: 'mirror', value: false }, { key: 'check', value: 'make test' }]);
   expect([...errors.keys()]).toEqual(['limits.depth']);
 });

@@ -1,66 +1,66 @@
 // Conversion between configuration values and the text of their controls.
 import type { KeyChange, KeyView } from '../../api/types';
 
-export type Kind = 'switch' | 'choice' | 'number' | 'list' | 'text' | 'json';
+export type ControlKind = 'switch' | 'choice' | 'number' | 'list' | 'text' | 'json';
 
-const isWords = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
+const isStringList = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 /** Keys whose lists contain objects, even while they are empty. */
-const OF_THINGS: readonly string[] = ['webhooks', 'routing.rules', 'context.files'];
+const OBJECT_LIST_KEYS: readonly string[] = ['webhooks', 'routing.rules', 'context.files'];
 
 /** Chooses the control of a key by its value and its default. */
-export function kindOf(key: KeyView): Kind {
+export function chooseControl(key: KeyView): ControlKind {
   const [value, otherwise] = [key.value, key.default];
-  const either = (is: (one: unknown) => boolean) => is(value) || (value === null && is(otherwise));
+  const matches = (is: (one: unknown) => boolean) => is(value) || (value === null && is(otherwise));
   if (key.choices.length > 0) return 'choice';
-  if (either((one) => typeof one === 'boolean')) return 'switch';
-  if (either((one) => typeof one === 'number')) return 'number';
-  if (either((one) => isWords(one) && one.length > 0)) return 'list';
-  if (Array.isArray(value) && value.length === 0) return OF_THINGS.includes(key.key) ? 'json' : 'list';
-  if (either((one) => typeof one === 'object' && one !== null)) return 'json';
+  if (matches((one) => typeof one === 'boolean')) return 'switch';
+  if (matches((one) => typeof one === 'number')) return 'number';
+  if (matches((one) => isStringList(one) && one.length > 0)) return 'list';
+  if (Array.isArray(value) && value.length === 0) return OBJECT_LIST_KEYS.includes(key.key) ? 'json' : 'list';
+  if (matches((one) => typeof one === 'object' && one !== null)) return 'json';
   return 'text';
 }
 
 /** Formats a value for its control. */
-export function textOf(value: unknown, kind: Kind): string {
+export function formatValue(value: unknown, kind: ControlKind): string {
   if (value === null || value === undefined) return '';
-  if (kind === 'list' && isWords(value)) return value.join('\n');
+  if (kind === 'list' && isStringList(value)) return value.join('\n');
   if (typeof value === 'string') return value;
   if (typeof value === 'object') return JSON.stringify(value, null, 2);
   return String(value);
 }
 
-export type Read = { readonly value: unknown } | { readonly error: string };
+export type ParsedValue = { readonly value: unknown } | { readonly error: string };
 
 /** Parses the text of a control. The server validates the value. */
-export function read(text: string, kind: Kind): Read {
-  const bare = text.trim();
+export function parseText(text: string, kind: ControlKind): ParsedValue {
+  const trimmed = text.trim();
   switch (kind) {
     case 'switch':
-      return { value: bare === 'true' };
+      return { value: trimmed === 'true' };
     case 'choice':
-      return { value: bare };
+      return { value: trimmed };
     case 'number':
-      return numberOf(bare);
+      return parseNumber(trimmed);
     case 'list':
       return { value: text.split('\n').map((line) => line.trim()).filter((line) => line !== '') };
     case 'json':
-      return jsonOf(bare);
+      return parseJson(trimmed);
     case 'text':
       // Without a known type, a bare number is a number, and brackets are a list or an object.
-      if (bare === '') return { value: null };
-      if (/^-?\d+(\.\d+)?$/.test(bare)) return { value: Number(bare) };
-      return /^[[{]/.test(bare) && 'value' in jsonOf(bare) ? jsonOf(bare) : { value: bare };
+      if (trimmed === '') return { value: null };
+      if (/^-?\d+(\.\d+)?$/.test(trimmed)) return { value: Number(trimmed) };
+      return /^[[{]/.test(trimmed) && 'value' in parseJson(trimmed) ? parseJson(trimmed) : { value: trimmed };
   }
 }
 
-function numberOf(text: string): Read {
+function parseNumber(text: string): ParsedValue {
   if (text === '') return { value: null };
   const number = Number(text.replaceAll(/[\s_,]/g, ''));
-  return Number.isFinite(number) ? { value: number } : { error: 'This is not a number.' };
+  return Number.isFinite(number) ? { value: number } : { error: 'This is not a number. Write digits, such as 12 or 1.5.' };
 }
 
-function jsonOf(text: string): Read {
+function parseJson(text: string): ParsedValue {
   if (text === '') return { value: null };
   try {
     return { value: JSON.parse(text) };
@@ -69,41 +69,41 @@ function jsonOf(text: string): Read {
   }
 }
 
-export function same(one: unknown, other: unknown): boolean {
+export function isSameValue(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Text typed into a key's control; null resets the key to its default. */
-export type Typed = string | null;
-export type Draft = ReadonlyMap<string, Typed>;
+export type TypedText = string | null;
+export type KeyDraft = ReadonlyMap<string, TypedText>;
 
 /** Sets a key's text in the draft; removes it if the value equals the file's. */
-export function typed(draft: Draft, key: KeyView, text: Typed): Draft {
+export function withTypedText(draft: KeyDraft, key: KeyView, text: TypedText): KeyDraft {
   const next = new Map(draft);
-  const kind = kindOf(key);
+  const kind = chooseControl(key);
   // A string keeps its spelling if the file has a string.
-  const meant = text === null ? null : readAs(key, text);
-  const unchanged = text === null ? !key.isSet : meant !== null && 'value' in meant && same(meant.value, key.value);
-  if (unchanged || (text !== null && text === textOf(key.value, kind))) next.delete(key.key);
+  const parsed = text === null ? null : parseKeyText(key, text);
+  const unchanged = text === null ? !key.isSet : parsed !== null && 'value' in parsed && isSameValue(parsed.value, key.value);
+  if (unchanged || (text !== null && text === formatValue(key.value, kind))) next.delete(key.key);
   else next.set(key.key, text);
   return next;
 }
 
 /** Parses the text for a key: a string if the file or the default has a string. */
-export function readAs(key: KeyView, text: string): Read {
+export function parseKeyText(key: KeyView, text: string): ParsedValue {
   const isText = typeof key.value === 'string' || (key.value === null && typeof key.default === 'string');
-  if (isText && kindOf(key) === 'text' && text.trim() !== '') return { value: text.trim() };
-  return read(text, kindOf(key));
+  if (isText && chooseControl(key) === 'text' && text.trim() !== '') return { value: text.trim() };
+  return parseText(text, chooseControl(key));
 }
 
-export interface Wish {
+export interface RequestedChanges {
   readonly changes: readonly KeyChange[];
   /** Invalid input that cannot be checked, by key. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
 /** Converts a draft to a list of changes. */
-export function wishOf(draft: Draft, keys: readonly KeyView[]): Wish {
+export function buildChanges(draft: KeyDraft, keys: readonly KeyView[]): RequestedChanges {
   const changes: KeyChange[] = [];
   const errors = new Map<string, string>();
   for (const key of keys) {
@@ -113,9 +113,9 @@ export function wishOf(draft: Draft, keys: readonly KeyView[]): Wish {
       changes.push({ key: key.key });
       continue;
     }
-    const meant = readAs(key, text);
-    if ('error' in meant) errors.set(key.key, meant.error);
-    else changes.push({ key: key.key, value: meant.value });
+    const parsed = parseKeyText(key, text);
+    if ('error' in parsed) errors.set(key.key, parsed.error);
+    else changes.push({ key: key.key, value: parsed.value });
   }
   return { changes, errors };
 }

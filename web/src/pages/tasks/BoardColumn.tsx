@@ -1,10 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
-import { count } from '../../parts/format';
-import type { BoardColumn as Column } from './board';
-import { Card, type CardActs } from './Card';
-import { carried, isCard } from './dragging';
-import { COLUMN_WORDS } from './moves';
+import { formatCount } from '../../parts/format';
+import type { BoardColumn as Column } from './boardState';
+import { Card, type CardActions } from './Card';
+import { readDraggedCard, isCardDrag } from './dragging';
+import { COLUMN_NAMES } from './moves';
 import type { ColumnName } from '../../api/types';
 import { COLUMN_ICONS } from './TaskMark';
 import css from './Board.module.css';
@@ -12,7 +12,7 @@ import css from './Board.module.css';
 interface Props {
   readonly name: ColumnName;
   readonly column: Column;
-  readonly acts: CardActs;
+  readonly actions: CardActions;
   readonly selected: number | null;
   readonly current: number | null;
   readonly menuFor: number | null;
@@ -21,20 +21,20 @@ interface Props {
   readonly onDrop: (number: number) => void;
 }
 
-const CARD = 80;
-const GAP = 10;
+const CARD_HEIGHT_PX = 80;
+const CARD_GAP_PX = 10;
 
 /** Virtualized column of the board. */
-export function BoardColumn({ name, column, acts, selected, current, menuFor, onMore, onDrop }: Props) {
+export function BoardColumn({ name, column, actions, selected, current, menuFor, onMore, onDrop }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
-  const [over, setOver] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const [isDragOver, setIsDragOver] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
   const { rows } = column;
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => CARD,
-    gap: GAP,
+    estimateSize: () => CARD_HEIGHT_PX,
+    gap: CARD_GAP_PX,
     overscan: 4,
     getItemKey: (at) => rows[at]?.number ?? at,
   });
@@ -45,39 +45,39 @@ export function BoardColumn({ name, column, acts, selected, current, menuFor, on
   }, [at, virtual]);
 
   const Icon = COLUMN_ICONS[name];
-  const left = Math.max(0, column.count - rows.length);
-  const next = name === 'ready' ? rows.find((row) => row.storedState === 'pending' && row.agent === null)?.number : undefined;
-  const more = async () => {
-    setBusy(true);
-    await onMore().finally(() => setBusy(false));
+  const remaining = Math.max(0, column.count - rows.length);
+  const nextClaimed = name === 'ready' ? rows.find((row) => row.storedState === 'pending' && row.agent === null)?.number : undefined;
+  const loadMore = async () => {
+    setIsBusy(true);
+    await onMore().finally(() => setIsBusy(false));
   };
   return (
     <section
       className={css.column}
-      data-over={over}
+      data-over={isDragOver}
       data-lane={name}
-      aria-label={`${COLUMN_WORDS[name]}, ${count(column.count)}`}
+      aria-label={`${COLUMN_NAMES[name]}, ${formatCount(column.count)}`}
       onDragOver={(event) => {
-        if (acts.readOnly || !isCard(event.dataTransfer)) return;
+        if (actions.readOnly || !isCardDrag(event.dataTransfer)) return;
         event.preventDefault();
-        setOver(true);
+        setIsDragOver(true);
       }}
       onDragLeave={(event) => {
         // Moving from the column to one of its children is no leave.
-        if (!(event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget))) setOver(false);
+        if (!(event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget))) setIsDragOver(false);
       }}
       onDrop={(event) => {
-        setOver(false);
-        const number = carried(event.dataTransfer);
-        if (acts.readOnly || number === null) return;
+        setIsDragOver(false);
+        const number = readDraggedCard(event.dataTransfer);
+        if (actions.readOnly || number === null) return;
         event.preventDefault();
         onDrop(number);
       }}
     >
       <h2 className={css.head}>
         <Icon size={12} aria-hidden="true" />
-        {COLUMN_WORDS[name]}
-        <span>{count(column.count)}</span>
+        {COLUMN_NAMES[name]}
+        <span>{formatCount(column.count)}</span>
       </h2>
       <div ref={scroller} className={css.cards} data-scroller tabIndex={-1}>
         <ul style={{ height: virtual.getTotalSize() }}>
@@ -88,19 +88,19 @@ export function BoardColumn({ name, column, acts, selected, current, menuFor, on
               <li key={item.key} ref={virtual.measureElement} data-index={item.index} style={{ transform: `translateY(${item.start}px)` }}>
                 <Card
                   row={row}
-                  acts={acts}
-                  selected={row.number === selected}
-                  current={row.number === current}
-                  menuOpen={row.number === menuFor}
-                  next={row.number === next}
+                  actions={actions}
+                  isSelected={row.number === selected}
+                  isCurrent={row.number === current}
+                  isMenuOpen={row.number === menuFor}
+                  isNext={row.number === nextClaimed}
                 />
               </li>
             );
           })}
         </ul>
-        {column.next !== null && (
-          <button type="button" className={css.more} disabled={busy} onClick={() => void more()}>
-            {count(left)} more
+        {column.nextCursor !== null && (
+          <button type="button" className={css.more} disabled={isBusy} onClick={() => void loadMore()}>
+            Load {formatCount(remaining)} more
           </button>
         )}
       </div>

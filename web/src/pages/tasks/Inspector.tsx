@@ -5,12 +5,12 @@ import { Dialog } from '../../parts/Dialog';
 import { Markdown } from '../../parts/Markdown';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
-import { toast } from '../../parts/toast';
-import { InspectorActs } from './InspectorActs';
-import { Comments, Context, HistoryList, Links } from './InspectorLists';
-import { Facts } from './Facts';
-import { useRoomy } from '../../parts/media';
-import { name } from './moves';
+import { showToast } from '../../parts/toast';
+import { InspectorActions } from './InspectorActions';
+import { Comments, ContextSection, HistoryList, DependencyLists } from './InspectorLists';
+import { TaskFacts } from './TaskFacts';
+import { useFitsSidePanel } from '../../parts/media';
+import { formatTaskNumber } from './moves';
 import type { TaskRow } from '../../api/types';
 import { useTask } from './useTask';
 import css from './Inspector.module.css';
@@ -25,28 +25,28 @@ export interface InspectorProps {
   readonly onCancel: (row: TaskRow) => void;
 }
 
-function Body(props: InspectorProps) {
+function InspectorBody(props: InspectorProps) {
   const { number, readOnly } = props;
   const query = useTask(number);
   const task = query.data;
   if (task === undefined) {
     if (query.error === null) return <Skeleton rows={9} height={28} />;
-    return <Problem error={query.error} title={`${name(number)} could not be read`} onRetry={() => void query.refetch()} />;
+    return <Problem error={query.error} title={`${formatTaskNumber(number)} could not be read`} onRetry={() => void query.refetch()} />;
   }
   return (
     <>
       <h2 className={css.title}>{task.title}</h2>
-      <Facts task={task} readOnly={readOnly} />
+      <TaskFacts task={task} readOnly={readOnly} />
       {task.description !== null && (
         <div className={css.description}>
           <Markdown text={task.description} />
         </div>
       )}
-      <Links task={task} readOnly={readOnly} href={props.href} onOpen={props.onOpen} />
-      <InspectorActs task={task} {...props} />
+      <DependencyLists task={task} readOnly={readOnly} href={props.href} onOpen={props.onOpen} />
+      <InspectorActions task={task} {...props} />
       <HistoryList task={task} />
       <Comments task={task} readOnly={readOnly} />
-      <Context task={task} />
+      <ContextSection task={task} />
     </>
   );
 }
@@ -54,27 +54,27 @@ function Body(props: InspectorProps) {
 /** Panel of the selected task: beside the board if it fits, otherwise a sheet. */
 export function Inspector(props: InspectorProps) {
   const { number, href, onOpen } = props;
-  const roomy = useRoomy();
-  const copy = () => void navigator.clipboard?.writeText(location.origin + href(number)).then(() => toast('The link is copied.'));
-  const link: ReactNode = <Button look="quiet" small icon={<Link2 size={14} />} aria-label="Copy link" onClick={copy} />;
-  if (!roomy) {
+  const fitsPanel = useFitsSidePanel();
+  const copy = () => void navigator.clipboard?.writeText(location.origin + href(number)).then(() => showToast('The link is copied.'));
+  const link: ReactNode = <Button variant="quiet" small icon={<Link2 size={14} />} aria-label="Copy link" onClick={copy} />;
+  if (!fitsPanel) {
     return (
-      <Dialog title={name(number)} form="sheet" onClose={() => onOpen(null)}>
+      <Dialog title={formatTaskNumber(number)} variant="sheet" onClose={() => onOpen(null)}>
         <div className={css.sheet}>
-          <Body key={number} {...props} />
+          <InspectorBody key={number} {...props} />
         </div>
       </Dialog>
     );
   }
   return (
-    <aside className={`${css.inspector} scroll`} aria-label={`Task ${name(number)}`}>
+    <aside className={`${css.inspector} scroll`} aria-label={`Task ${formatTaskNumber(number)}`}>
       <div className={css.head}>
-        <span className={css.number}>{name(number)}</span>
+        <span className={css.number}>{formatTaskNumber(number)}</span>
         <span className="grow" />
         {link}
-        <Button look="quiet" small icon={<X size={14} />} aria-label="Close" onClick={() => onOpen(null)} />
+        <Button variant="quiet" small icon={<X size={14} />} aria-label="Close" onClick={() => onOpen(null)} />
       </div>
-      <Body key={number} {...props} />
+      <InspectorBody key={number} {...props} />
     </aside>
   );
 }

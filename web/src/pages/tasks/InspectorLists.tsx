@@ -3,12 +3,12 @@ import { AlignLeft, GitFork, History, Lock, MessageSquare, type LucideIcon } fro
 import { useState, type ReactNode } from 'react';
 import { callTool } from '../../api/client';
 import { Button } from '../../parts/Button';
-import { At } from '../../parts/Elapsed';
+import { Timestamp } from '../../parts/Elapsed';
 import { Markdown } from '../../parts/Markdown';
 import { Problem } from '../../parts/Problem';
-import { shortId } from '../../parts/format';
-import { name } from './moves';
-import { taskNames } from './names';
+import { shortenId } from '../../parts/format';
+import { formatTaskNumber } from './moves';
+import { parseTaskNames } from './taskNames';
 import type { TaskDetails, TaskLink } from '../../api/types';
 import { TaskMark } from './TaskMark';
 import { useHistory } from './useTask';
@@ -26,14 +26,14 @@ export function Section({ icon: Icon, title, children }: { readonly icon: Lucide
   );
 }
 
-interface LinksProps {
+interface DependencyListsProps {
   readonly task: TaskDetails;
   readonly readOnly: boolean;
   readonly href: (number: number) => string;
   readonly onOpen: (number: number) => void;
 }
 
-function LinkList({ links, href, onOpen }: Pick<LinksProps, 'href' | 'onOpen'> & { readonly links: readonly TaskLink[] }) {
+function LinkList({ links, href, onOpen }: Pick<DependencyListsProps, 'href' | 'onOpen'> & { readonly links: readonly TaskLink[] }) {
   return (
     <ul className={css.links}>
       {links.map((link) => (
@@ -47,7 +47,7 @@ function LinkList({ links, href, onOpen }: Pick<LinksProps, 'href' | 'onOpen'> &
             }}
           >
             <TaskMark state={link.state} column={link.column} bare />
-            <span className={css.number}>{name(link.number)}</span>
+            <span className={css.number}>{formatTaskNumber(link.number)}</span>
             <span className="cut">{link.title}</span>
           </a>
         </li>
@@ -57,16 +57,16 @@ function LinkList({ links, href, onOpen }: Pick<LinksProps, 'href' | 'onOpen'> &
 }
 
 /** Dependencies of a task in both directions. Dependencies can be added but not removed. */
-export function Links({ task, readOnly, href, onOpen }: LinksProps) {
+export function DependencyLists({ task, readOnly, href, onOpen }: DependencyListsProps) {
   const client = useQueryClient();
-  const [written, setWritten] = useState('');
+  const [input, setInput] = useState('');
   const [error, setError] = useState<unknown>(null);
   const add = async () => {
-    if (written.trim() === '') return;
+    if (input.trim() === '') return;
     setError(null);
     try {
-      await callTool('mcp__session__task-update', { id: name(task.number), depends_on: taskNames(written) });
-      setWritten('');
+      await callTool('mcp__session__task-update', { id: formatTaskNumber(task.number), depends_on: parseTaskNames(input) });
+      setInput('');
       void client.invalidateQueries({ queryKey: ['task', task.number] });
       void client.invalidateQueries({ queryKey: ['board'] });
     } catch (problem) {
@@ -76,7 +76,7 @@ export function Links({ task, readOnly, href, onOpen }: LinksProps) {
   return (
     <>
       {(task.waitsFor.length > 0 || !readOnly) && (
-        <Section icon={Lock} title="Waits for">
+        <Section icon={Lock} title="Depends on">
           <LinkList links={task.waitsFor} href={href} onOpen={onOpen} />
           {!readOnly && task.column !== 'done' && (
             <form
@@ -86,8 +86,8 @@ export function Links({ task, readOnly, href, onOpen }: LinksProps) {
                 void add();
               }}
             >
-              <input aria-label="Another task it waits for" placeholder="TAS-12" value={written} maxLength={200} onChange={(event) => setWritten(event.target.value)} />
-              <Button small type="submit" disabled={written.trim() === ''}>
+              <input aria-label="Add a dependency" placeholder="TAS-12" value={input} maxLength={200} onChange={(event) => setInput(event.target.value)} />
+              <Button small type="submit" disabled={input.trim() === ''}>
                 Add
               </Button>
             </form>
@@ -96,7 +96,7 @@ export function Links({ task, readOnly, href, onOpen }: LinksProps) {
         </Section>
       )}
       {task.waitedForBy.length > 0 && (
-        <Section icon={GitFork} title="Waited for by">
+        <Section icon={GitFork} title="Dependents">
           <LinkList links={task.waitedForBy} href={href} onOpen={onOpen} />
         </Section>
       )}
@@ -105,29 +105,29 @@ export function Links({ task, readOnly, href, onOpen }: LinksProps) {
 }
 
 export function HistoryList({ task }: { readonly task: TaskDetails }) {
-  const { entries, more } = useHistory(task);
+  const { entries, loadOlder } = useHistory(task);
   return (
     <Section icon={History} title="History">
       <ol className={css.history}>
         {entries.map((entry) => (
           <li key={entry.number}>
             <span className="dim">
-              <At at={entry.at} />
+              <Timestamp at={entry.at} />
             </span>{' '}
             {entry.comment === null ? (
               entry.text
             ) : (
               <>
-                <span className={css.said}>“{entry.comment}”</span>
-                <span className={css.who}>{entry.text}</span>
+                <span className={css.quote}>“{entry.comment}”</span>
+                <span className={css.author}>{entry.text}</span>
               </>
             )}
           </li>
         ))}
       </ol>
-      {more !== null && (
-        <button type="button" className={css.older} onClick={more}>
-          Older
+      {loadOlder !== null && (
+        <button type="button" className={css.older} onClick={loadOlder}>
+          Load older
         </button>
       )}
     </Section>
@@ -137,21 +137,21 @@ export function HistoryList({ task }: { readonly task: TaskDetails }) {
 export function Comments({ task, readOnly }: { readonly task: TaskDetails; readonly readOnly: boolean }) {
   const client = useQueryClient();
   const [body, setBody] = useState('');
-  const [busy, setBusy] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   if (readOnly && task.comments.length === 0) return null;
   const send = async () => {
-    if (busy || body.trim() === '') return;
-    setBusy(true);
+    if (isBusy || body.trim() === '') return;
+    setIsBusy(true);
     setError(null);
     try {
-      await callTool('mcp__task__add_comment', { taskId: name(task.number), body });
+      await callTool('mcp__task__add_comment', { taskId: formatTaskNumber(task.number), body });
       setBody('');
       void client.invalidateQueries({ queryKey: ['task', task.number] });
     } catch (problem) {
       setError(problem);
     } finally {
-      setBusy(false);
+      setIsBusy(false);
     }
   };
   return (
@@ -161,7 +161,7 @@ export function Comments({ task, readOnly }: { readonly task: TaskDetails; reado
           <li key={comment.id}>
             <p>{comment.body}</p>
             <span className="dim">
-              {comment.agentId === null ? 'the operator' : `${comment.role ?? 'agent'} ${shortId(comment.agentId)}`}, <At at={comment.createdAt} />
+              {comment.agentId === null ? 'the operator' : `${comment.role ?? 'agent'} ${shortenId(comment.agentId)}`}, <Timestamp at={comment.createdAt} />
             </span>
           </li>
         ))}
@@ -169,8 +169,8 @@ export function Comments({ task, readOnly }: { readonly task: TaskDetails; reado
       {!readOnly && (
         <div className={css.box}>
           <textarea
-            aria-label={`Comment on ${name(task.number)}`}
-            placeholder="Whoever works on it later reads it"
+            aria-label={`Comment on ${formatTaskNumber(task.number)}`}
+            placeholder="Visible to every agent that works on this task"
             rows={2}
             maxLength={100_000}
             value={body}
@@ -179,7 +179,7 @@ export function Comments({ task, readOnly }: { readonly task: TaskDetails; reado
               if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
             }}
           />
-          <Button small disabled={busy || body.trim() === ''} onClick={() => void send()}>
+          <Button small disabled={isBusy || body.trim() === ''} onClick={() => void send()}>
             Comment
           </Button>
         </div>
@@ -189,9 +189,9 @@ export function Comments({ task, readOnly }: { readonly task: TaskDetails; reado
   );
 }
 
-export function Context({ task }: { readonly task: TaskDetails }) {
+export function ContextSection({ task }: { readonly task: TaskDetails }) {
   // The context may be long and is rendered only when it is opened.
-  const [open, setOpen] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
   const last = task.dispatches.find((one) => one.summary !== null);
   return (
     <Section icon={AlignLeft} title="Context for the next agent">
@@ -200,9 +200,9 @@ export function Context({ task }: { readonly task: TaskDetails }) {
           {last.role} <span className={css.number}>{last.short}</span> {last.status.replaceAll('_', ' ')}: {last.summary}
         </p>
       )}
-      <details className={css.context} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <details className={css.context} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
         <summary>Show all</summary>
-        {open && (
+        {isOpen && (
           <div>
             <Markdown text={task.context} />
           </div>

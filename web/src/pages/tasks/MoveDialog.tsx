@@ -3,53 +3,53 @@ import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
 import { Field } from '../../parts/Field';
 import { Problem } from '../../parts/Problem';
-import type { Question } from './moves';
+import type { MoveQuestion } from './moves';
 
 interface Props {
-  readonly asks: Question;
-  readonly onSay: (words: string) => Promise<void>;
+  readonly question: MoveQuestion;
+  readonly onSubmit: (answer: string) => Promise<void>;
   readonly onClose: () => void;
 }
 
 /** Dialog that asks for the text of a move. Stays open if the server refuses. */
-export function MoveDialog({ asks, onSay, onClose }: Props) {
-  const [words, setWords] = useState('');
-  const [busy, setBusy] = useState(false);
+export function MoveDialog({ question, onSubmit, onClose }: Props) {
+  const [answer, setAnswer] = useState('');
+  const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
-  const missing = asks.needed && words.trim() === '';
-  const say = async () => {
-    if (missing || busy) return;
-    setBusy(true);
+  const isMissing = question.isRequired && answer.trim() === '';
+  const submit = async () => {
+    if (isMissing || isBusy) return;
+    setIsBusy(true);
     setError(null);
     try {
-      await onSay(words.trim());
+      await onSubmit(answer.trim());
       onClose();
     } catch (problem) {
       setError(problem);
-      setBusy(false);
+      setIsBusy(false);
     }
   };
-  const foot = (
+  const footer = (
     <>
       <Button onClick={onClose}>Cancel</Button>
-      <Button look="primary" disabled={missing || busy} hint="⌘↵" onClick={() => void say()}>
-        {asks.verb}
+      <Button variant="primary" disabled={isMissing || isBusy} hint="⌘↵" onClick={() => void submit()}>
+        {question.verb}
       </Button>
     </>
   );
   return (
-    <Dialog title={asks.title} onClose={onClose} foot={foot}>
-      <Field label={asks.label}>
+    <Dialog title={question.title} onClose={onClose} footer={footer}>
+      <Field label={question.label}>
         {(control) => (
           <textarea
             {...control}
             rows={4}
             maxLength={10_000}
             autoFocus
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
+            value={answer}
+            onChange={(event) => setAnswer(event.target.value)}
             onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void say();
+              if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void submit();
             }}
           />
         )}

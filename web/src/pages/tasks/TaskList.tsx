@@ -2,23 +2,23 @@ import { useInfiniteQuery, useQueryClient, type InfiniteData } from '@tanstack/r
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { get } from '../../api/client';
-import { kinds, taskNumberOf, useLive } from '../../api/live';
+import { matchKinds, getTaskNumber, useLiveEvents } from '../../api/live';
 import { Button } from '../../parts/Button';
-import { At } from '../../parts/Elapsed';
+import { Timestamp } from '../../parts/Elapsed';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
 import { StateIcon } from '../../parts/State';
-import { money, plural } from '../../parts/format';
+import { formatMoney, pluralize } from '../../parts/format';
 import { useKeys } from '../../parts/keys';
-import { name } from './moves';
+import { formatTaskNumber } from './moves';
 import type { TaskRow, Tasks } from '../../api/types';
 import type { TaskFilter } from './columns';
 import { TaskMark } from './TaskMark';
 import css from './TaskList.module.css';
 
-const PAGE = 100;
-const ROW = 29;
-const EVERY = 500;
+const PAGE_SIZE = 100;
+const ROW_HEIGHT_PX = 29;
+const REFRESH_INTERVAL_MS = 500;
 
 interface Props {
   readonly filter: TaskFilter;
@@ -31,19 +31,19 @@ interface Props {
 
 /** Replaces rows in their pages without moving any. */
 export function patchPages(data: InfiniteData<Tasks, string | null>, rows: readonly TaskRow[]): InfiniteData<Tasks, string | null> {
-  const fresh = new Map(rows.map((row) => [row.number, row]));
-  const pages = data.pages.map((page) => ({ ...page, tasks: page.tasks.map((row) => fresh.get(row.number) ?? row) }));
+  const rowsByNumber = new Map(rows.map((row) => [row.number, row]));
+  const pages = data.pages.map((page) => ({ ...page, tasks: page.tasks.map((row) => rowsByNumber.get(row.number) ?? row) }));
   return { ...data, pages };
 }
 
 /** Patches the rows named by events, and counts new tasks. */
 function useLiveRows(key: readonly unknown[]): number {
   const client = useQueryClient();
-  const [fresh, setFresh] = useState(0);
-  const touched = useRef(new Set<number>());
+  const [newCount, setNewCount] = useState(0);
+  const changedNumbers = useRef(new Set<number>());
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   useEffect(() => {
-    setFresh(0);
+    setNewCount(0);
     return () => {
       if (timer.current !== null) clearTimeout(timer.current);
       timer.current = null;
@@ -53,22 +53,22 @@ function useLiveRows(key: readonly unknown[]): number {
     timer.current = null;
     const data = client.getQueryData<InfiniteData<Tasks, string | null>>(key);
     const loaded = new Set(data?.pages.flatMap((page) => page.tasks.map((row) => row.number)));
-    const numbers = [...touched.current].filter((number) => loaded.has(number)).slice(0, PAGE);
-    touched.current = new Set();
+    const numbers = [...changedNumbers.current].filter((number) => loaded.has(number)).slice(0, PAGE_SIZE);
+    changedNumbers.current = new Set();
     if (numbers.length === 0) return;
     const rows = await get<Tasks>('/api/tasks', { numbers: numbers.join(',') });
     client.setQueryData<InfiniteData<Tasks, string | null>>(key, (before) => (before === undefined ? before : patchPages(before, rows.tasks)));
   };
-  useLive(kinds('task.'), (batch) => {
-    const made = batch.filter((event) => event.kind === 'task.created').length;
-    if (made > 0) setFresh((before) => before + made);
+  useLiveEvents(matchKinds('task.'), (batch) => {
+    const createdCount = batch.filter((event) => event.kind === 'task.created').length;
+    if (createdCount > 0) setNewCount((before) => before + createdCount);
     for (const event of batch) {
-      const number = taskNumberOf(event);
-      if (number !== null) touched.current.add(number);
+      const number = getTaskNumber(event);
+      if (number !== null) changedNumbers.current.add(number);
     }
-    timer.current ??= setTimeout(() => void refresh().catch(() => undefined), EVERY);
+    timer.current ??= setTimeout(() => void refresh().catch(() => undefined), REFRESH_INTERVAL_MS);
   });
-  return fresh;
+  return newCount;
 }
 
 /** Virtualized table of all tasks, newest first. */
@@ -78,13 +78,13 @@ export function TaskList({ filter, total, selected, href, onOpen }: Props) {
   const key = ['tasks', filter.epic, filter.q];
   const query = useInfiniteQuery({
     queryKey: key,
-    queryFn: ({ pageParam, signal }) => get<Tasks>('/api/tasks', { ...filter, after: pageParam, limit: PAGE }, signal),
+    queryFn: ({ pageParam, signal }) => get<Tasks>('/api/tasks', { ...filter, after: pageParam, limit: PAGE_SIZE }, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
   });
-  const fresh = useLiveRows(key);
+  const newCount = useLiveRows(key);
   const rows = query.data?.pages.flatMap((page) => page.tasks) ?? [];
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12 });
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => ROW_HEIGHT_PX, overscan: 12 });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
@@ -93,31 +93,31 @@ export function TaskList({ filter, total, selected, href, onOpen }: Props) {
   }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
 
   const at = rows.findIndex((row) => row.number === selected);
-  const go = (by: number) => {
+  const moveSelection = (by: number) => {
     const next = rows[at < 0 ? 0 : at + by];
     if (next === undefined) return;
     onOpen(next.number);
     virtual.scrollToIndex(rows.indexOf(next), { align: 'auto' });
   };
-  useKeys({ j: () => go(1), ArrowDown: () => go(1), k: () => go(-1), ArrowUp: () => go(-1), Escape: () => onOpen(null) });
+  useKeys({ j: () => moveSelection(1), ArrowDown: () => moveSelection(1), k: () => moveSelection(-1), ArrowUp: () => moveSelection(-1), Escape: () => onOpen(null) });
 
   if (query.data === undefined) {
-    return query.error === null ? <Skeleton rows={16} height={ROW} /> : <Problem error={query.error} title="The tasks could not be read" onRetry={() => void query.refetch()} />;
+    return query.error === null ? <Skeleton rows={16} height={ROW_HEIGHT_PX} /> : <Problem error={query.error} title="The tasks could not be read" onRetry={() => void query.refetch()} />;
   }
   return (
     <div className={css.list} role="table" aria-label="Tasks" aria-rowcount={total + 1}>
       <div role="rowgroup" className={css.headRow}>
         <div role="row" aria-rowindex={1} className={css.row}>
-          {['Task', 'State', 'Title', 'Priority', 'Who', 'Waits for', 'Spent', 'Changed'].map((title) => (
+          {['Task', 'State', 'Title', 'Priority', 'Agent', 'Depends on', 'Spent', 'Updated'].map((title) => (
             <span role="columnheader" key={title}>
               {title}
             </span>
           ))}
         </div>
       </div>
-      {fresh > 0 && (
+      {newCount > 0 && (
         <Button small className={css.fresh ?? ''} onClick={() => void client.resetQueries({ queryKey: key })}>
-          {fresh} new, read again
+          Show {newCount} new
         </Button>
       )}
       <div ref={scroller} role="rowgroup" className={`${css.body} scroll`} tabIndex={0} aria-label="Rows">
@@ -144,7 +144,7 @@ export function TaskList({ filter, total, selected, href, onOpen }: Props) {
                       event.preventDefault();
                     }}
                   >
-                    {name(row.number)}
+                    {formatTaskNumber(row.number)}
                   </a>
                 </span>
                 <span role="cell">
@@ -154,7 +154,7 @@ export function TaskList({ filter, total, selected, href, onOpen }: Props) {
                   {row.title}
                 </span>
                 <span role="cell">P{row.priority}</span>
-                <span role="cell" className={css.who}>
+                <span role="cell" className={css.agent}>
                   {row.agent !== null && (
                     <>
                       <StateIcon state={row.agent.state} size={12} />
@@ -164,10 +164,10 @@ export function TaskList({ filter, total, selected, href, onOpen }: Props) {
                     </>
                   )}
                 </span>
-                <span role="cell">{open > 0 ? plural(open, 'task') : ''}</span>
-                <span role="cell">{row.costUsd === null ? '' : money(row.costUsd)}</span>
+                <span role="cell">{open > 0 ? pluralize(open, 'task') : ''}</span>
+                <span role="cell">{row.costUsd === null ? '' : formatMoney(row.costUsd)}</span>
                 <span role="cell" className="dim">
-                  <At at={row.updatedAt} />
+                  <Timestamp at={row.updatedAt} />
                 </span>
               </div>
             );

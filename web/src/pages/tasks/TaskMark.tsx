@@ -3,22 +3,22 @@ import type { ColumnName } from '../../api/types';
 import type { StoredState } from './columns';
 import css from './TaskMark.module.css';
 
-interface Look {
-  readonly word: string;
+interface TaskStateLook {
+  readonly label: string;
   readonly icon: LucideIcon;
   /** Agent state with the same colour. */
-  readonly like: string;
+  readonly colourState: string;
 }
 
-const LOOKS: Readonly<Record<StoredState, Look>> = {
-  pending: { word: 'Ready', icon: Circle, like: 'queued' },
-  assigned: { word: 'Assigned', icon: UserRound, like: 'queued' },
-  in_progress: { word: 'In progress', icon: CirclePlay, like: 'running' },
-  review: { word: 'In review', icon: Eye, like: 'waiting_review' },
-  blocked: { word: 'Blocked', icon: Lock, like: 'queued' },
-  completed: { word: 'Done', icon: CircleCheck, like: 'succeeded' },
-  failed: { word: 'Failed', icon: CircleX, like: 'failed' },
-  cancelled: { word: 'Cancelled', icon: Ban, like: 'killed' },
+const TASK_STATE_LOOKS: Readonly<Record<StoredState, TaskStateLook>> = {
+  pending: { label: 'Ready', icon: Circle, colourState: 'queued' },
+  assigned: { label: 'Assigned', icon: UserRound, colourState: 'queued' },
+  in_progress: { label: 'In progress', icon: CirclePlay, colourState: 'running' },
+  review: { label: 'In review', icon: Eye, colourState: 'waiting_review' },
+  blocked: { label: 'Blocked', icon: Lock, colourState: 'queued' },
+  completed: { label: 'Done', icon: CircleCheck, colourState: 'succeeded' },
+  failed: { label: 'Failed', icon: CircleX, colourState: 'failed' },
+  cancelled: { label: 'Cancelled', icon: Ban, colourState: 'killed' },
 };
 
 export const COLUMN_ICONS: Readonly<Record<ColumnName, LucideIcon>> = {
@@ -35,12 +35,12 @@ interface Props {
 
 /** State of a task: icon, label and colour. */
 export function TaskMark({ state, column, bare = false }: Props) {
-  const look = column === 'blocked' ? LOOKS.blocked : LOOKS[state];
+  const look = column === 'blocked' ? TASK_STATE_LOOKS.blocked : TASK_STATE_LOOKS[state];
   const Icon = look.icon;
   return (
-    <span data-state={look.like} className={css.mark} title={state}>
+    <span data-state={look.colourState} className={css.mark} title={state}>
       <Icon size={14} aria-hidden="true" />
-      <span className={bare ? 'sr-only' : undefined}>{look.word}</span>
+      <span className={bare ? 'sr-only' : undefined}>{look.label}</span>
     </span>
   );
 }

@@ -3,24 +3,24 @@ import { lazy, Suspense, useCallback, useDeferredValue, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useReadOnly } from '../../api/overview';
 import { Button } from '../../parts/Button';
-import { Empty } from '../../parts/Empty';
+import { EmptyState } from '../../parts/EmptyState';
 import { Problem } from '../../parts/Problem';
-import { Search } from '../../parts/Search';
-import { Segmented } from '../../parts/Segmented';
-import { Skeleton, useLate } from '../../parts/Skeleton';
+import { FilterInput } from '../../parts/FilterInput';
+import { SegmentedControl } from '../../parts/SegmentedControl';
+import { Skeleton, useDelay } from '../../parts/Skeleton';
 import { useKeys } from '../../parts/keys';
 import { Page } from '../../shell/Page';
 import { useParam } from '../../shell/url';
-import { Assign } from './Assign';
+import { AssignDialog } from './AssignDialog';
 import { Board } from './Board';
-import { total } from './board';
-import { Epics } from './Epics';
+import { countTasks } from './boardState';
+import { EpicList } from './EpicList';
 import { Inspector } from './Inspector';
-import { usePhone } from '../../parts/media';
+import { useIsPhone } from '../../parts/media';
 import { MoveDialog } from './MoveDialog';
-import { cancel, COLUMN_WORDS } from './moves';
-import { NewTask } from './NewTask';
-import { Refused } from './Refused';
+import { buildCancel, COLUMN_NAMES } from './moves';
+import { NewTaskDialog } from './NewTaskDialog';
+import { RefusedMove } from './RefusedMove';
 import type { ColumnName, TaskRow } from '../../api/types';
 import { COLUMNS } from './columns';
 import { TaskList } from './TaskList';
@@ -30,19 +30,19 @@ import css from './TasksPage.module.css';
 import boardCss from './Board.module.css';
 
 /** Column names that fit beside each other on a phone. */
-const SHORT: Readonly<Record<ColumnName, string>> = { ...COLUMN_WORDS, inProgress: 'Doing', inReview: 'Review' };
+const SHORT_COLUMN_NAMES: Readonly<Record<ColumnName, string>> = { ...COLUMN_NAMES, inProgress: 'Doing', inReview: 'Review' };
 
 const TaskGraph = lazy(() => import('./TaskGraph'));
 
 function BoardSkeleton() {
-  const late = useLate();
+  const isDelayed = useDelay();
   return (
     <div className={boardCss.board} aria-busy="true" aria-label="Loading">
       <div className={boardCss.columns} data-done="shut">
         {COLUMNS.slice(0, 4).map((name) => (
           <div key={name} className={boardCss.column}>
-            <div className={boardCss.head}>{COLUMN_WORDS[name]}</div>
-            {late && [0, 1, 2].map((at) => <div key={at} className={boardCss.skeleton} />)}
+            <div className={boardCss.head}>{COLUMN_NAMES[name]}</div>
+            {isDelayed && [0, 1, 2].map((at) => <div key={at} className={boardCss.skeleton} />)}
           </div>
         ))}
       </div>
@@ -51,7 +51,7 @@ function BoardSkeleton() {
 }
 
 /** Returns the address of a task in the current view. */
-function useHref(): (number: number) => string {
+function useTaskHref(): (number: number) => string {
   const [params] = useSearchParams();
   return (number) => {
     const next = new URLSearchParams(params);
@@ -62,38 +62,38 @@ function useHref(): (number: number) => string {
 
 export default function TasksPage() {
   const readOnly = useReadOnly();
-  const phone = usePhone();
+  const isPhone = useIsPhone();
   const [view, setView] = useParam<'board' | 'graph' | 'list'>('view', 'board');
   const [epic, setEpic] = useParam<string>('epic', '');
   const [q, setQ] = useParam<string>('q', '');
   const [task, setTask] = useParam<string>('task', '');
-  const [done, setDone] = useParam<'' | 'open'>('done', '');
-  const [only, setOnly] = useParam<ColumnName>('column', 'ready');
+  const [doneColumn, setDoneColumn] = useParam<'' | 'open'>('done', '');
+  const [phoneColumn, setPhoneColumn] = useParam<ColumnName>('column', 'ready');
   const filter = { epic, q: useDeferredValue(q) };
   const { query, loadMore, move } = useBoard(filter);
   const moves = useMoves(move);
-  const [making, setMaking] = useState(false);
-  const [assigning, setAssigning] = useState<TaskRow | null>(null);
-  const href = useHref();
+  const [isCreating, setIsCreating] = useState(false);
+  const [assignedRow, setAssignedRow] = useState<TaskRow | null>(null);
+  const href = useTaskHref();
   const selected = /^\d+$/.test(task) ? Number(task) : null;
-  const open = useCallback((number: number | null) => setTask(number === null ? '' : String(number)), [setTask]);
-  useKeys({ N: () => !readOnly && setMaking(true) });
+  const openTask = useCallback((number: number | null) => setTask(number === null ? '' : String(number)), [setTask]);
+  useKeys({ N: () => !readOnly && setIsCreating(true) });
 
   const board = query.data;
-  const all = board === undefined ? 0 : total(board);
-  const filtered = q !== '' || epic !== '';
-  const empty = board !== undefined && all === 0 && !filtered;
-  const newTask = (
-    <Button icon={<Plus size={14} aria-hidden="true" />} hint="N" onClick={() => setMaking(true)}>
+  const taskCount = board === undefined ? 0 : countTasks(board);
+  const isFiltered = q !== '' || epic !== '';
+  const isEmpty = board !== undefined && taskCount === 0 && !isFiltered;
+  const newTaskButton = (
+    <Button icon={<Plus size={14} aria-hidden="true" />} hint="N" onClick={() => setIsCreating(true)}>
       <span className={css.words}>New task</span>
     </Button>
   );
-  let main;
+  let content;
   if (board === undefined) {
-    main = query.error === null ? <BoardSkeleton /> : <Problem error={query.error} title="The board could not be read" onRetry={() => void query.refetch()} />;
-  } else if (all === 0 && filtered) {
-    main = (
-      <Empty
+    content = query.error === null ? <BoardSkeleton /> : <Problem error={query.error} title="The board could not be read" onRetry={() => void query.refetch()} />;
+  } else if (taskCount === 0 && isFiltered) {
+    content = (
+      <EmptyState
         title={q === '' ? 'This epic has no tasks yet' : `No task matches “${q}”`}
         action={
           <Button
@@ -107,44 +107,44 @@ export default function TasksPage() {
         }
       >
         Search covers titles, slugs, epics and roles. TAS-12 finds a task, p0 to p4 a priority.
-      </Empty>
+      </EmptyState>
     );
-  } else if (empty) {
-    main = (
-      <Empty title="No tasks" action={readOnly ? undefined : newTask} commands={['adjutant tasks add "Write the tests"']}>
+  } else if (isEmpty) {
+    content = (
+      <EmptyState title="No tasks" action={readOnly ? undefined : newTaskButton} commands={['adjutant tasks add "Write the tests"']}>
         Agents add tasks with task-add, and each agent that you start gets one. You can also create one for an agent to claim, or assign it.
-      </Empty>
+      </EmptyState>
     );
   } else if (view === 'graph') {
-    main = (
+    content = (
       <Suspense fallback={<Skeleton rows={10} height={44} />}>
-        <TaskGraph filter={filter} selected={selected} href={href} onOpen={open} />
+        <TaskGraph filter={filter} selected={selected} href={href} onOpen={openTask} />
       </Suspense>
     );
   } else if (view === 'list') {
-    main = <TaskList filter={filter} total={all} selected={selected} href={href} onOpen={open} />;
+    content = <TaskList filter={filter} total={taskCount} selected={selected} href={href} onOpen={openTask} />;
   } else {
-    main = (
+    content = (
       <Board
         board={board}
         selected={selected}
         readOnly={readOnly}
-        doneOpen={done === 'open'}
-        only={only}
-        onDone={(wanted) => setDone(wanted ? 'open' : '')}
-        onOpen={open}
+        doneOpen={doneColumn === 'open'}
+        phoneColumn={phoneColumn}
+        onDone={(isOpen) => setDoneColumn(isOpen ? 'open' : '')}
+        onOpen={openTask}
         href={href}
         onMove={moves.moveTo}
         onMore={loadMore}
-        menu={(row) => moves.menu(row, { open, assign: setAssigning })}
+        menu={(row) => moves.buildMenu(row, { open: openTask, assign: setAssignedRow })}
       />
     );
   }
   return (
     <Page name="Tasks">
-      <Epics chosen={epic} onChoose={setEpic} />
+      <EpicList chosen={epic} onChoose={setEpic} />
       <div className={css.bar}>
-        <Segmented
+        <SegmentedControl
           label="View"
           value={view}
           onChange={setView}
@@ -155,7 +155,7 @@ export default function TasksPage() {
           ]}
         />
         <span className={css.find}>
-          <Search label="Filter by epic, role, priority" value={q} onChange={setQ} />
+          <FilterInput label="Filter by epic, role, priority" value={q} onChange={setQ} />
         </span>
         <span className={css.room} />
         {view === 'board' && (
@@ -165,45 +165,45 @@ export default function TasksPage() {
           </span>
         )}
         {board?.truncated === true && <span className="small dim">The first 500 matches</span>}
-        {!readOnly && !empty && newTask}
+        {!readOnly && !isEmpty && newTaskButton}
       </div>
-      {phone && view === 'board' && board !== undefined && all > 0 && (
+      {isPhone && view === 'board' && board !== undefined && taskCount > 0 && (
         <div className={css.bar}>
-          <Segmented
+          <SegmentedControl
             label="Column"
-            value={only}
-            onChange={setOnly}
-            choices={COLUMNS.map((name) => ({ value: name, label: SHORT[name], count: board.columns[name].count }))}
+            value={phoneColumn}
+            onChange={setPhoneColumn}
+            choices={COLUMNS.map((name) => ({ value: name, label: SHORT_COLUMN_NAMES[name], count: board.columns[name].count }))}
           />
         </div>
       )}
-      {moves.refusal !== null && <Refused refusal={moves.refusal} onForce={moves.forceRefused} onClose={moves.clear} />}
+      {moves.refusal !== null && <RefusedMove refusal={moves.refusal} onForce={moves.forceRefused} onClose={moves.clearRefusal} />}
       <div className={css.main}>
-        {main}
+        {content}
         {selected !== null && (
           <Inspector
             number={selected}
             readOnly={readOnly}
             href={href}
-            onOpen={open}
-            onAssign={setAssigning}
+            onOpen={openTask}
+            onAssign={setAssignedRow}
             onMove={moves.moveTo}
-            onCancel={(row) => moves.take(row, cancel(row), 'done')}
+            onCancel={(row) => moves.startMove(row, buildCancel(row), 'done')}
           />
         )}
       </div>
       <div className="sr-only" role="status" aria-live="polite">
-        {moves.said}
+        {moves.announcement}
       </div>
-      {moves.asking !== null && <MoveDialog asks={moves.asking.asks} onSay={moves.say} onClose={moves.dismiss} />}
-      {assigning !== null && <Assign row={assigning} onClose={() => setAssigning(null)} />}
-      {making && (
-        <NewTask
+      {moves.pending !== null && <MoveDialog question={moves.pending.question} onSubmit={moves.submitAnswer} onClose={moves.closeDialog} />}
+      {assignedRow !== null && <AssignDialog row={assignedRow} onClose={() => setAssignedRow(null)} />}
+      {isCreating && (
+        <NewTaskDialog
           epic={epic}
-          onClose={() => setMaking(false)}
-          onMade={(number) => {
-            setMaking(false);
-            open(number);
+          onClose={() => setIsCreating(false)}
+          onCreated={(number) => {
+            setIsCreating(false);
+            openTask(number);
           }}
         />
       )}

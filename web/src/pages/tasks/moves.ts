@@ -2,106 +2,106 @@
 // whether a move is allowed; only moves without a tool are refused here.
 import type { ColumnName, TaskRow } from '../../api/types';
 
-export const COLUMN_WORDS: Readonly<Record<ColumnName, string>> = {
+export const COLUMN_NAMES: Readonly<Record<ColumnName, string>> = {
   blocked: 'Blocked', ready: 'Ready', inProgress: 'In progress', inReview: 'In review', done: 'Done',
 };
 
 /** Text to ask for before a move. */
-export interface Question {
+export interface MoveQuestion {
   readonly title: string;
   readonly label: string;
   readonly verb: string;
-  readonly needed: boolean;
+  readonly isRequired: boolean;
 }
 
 /** A tool call that moves a task. */
-export interface Way {
-  readonly kind: 'way';
+export interface TaskMove {
+  readonly kind: 'move';
   readonly tool: string;
-  readonly input: (words: string) => Readonly<Record<string, unknown>>;
-  readonly asks: Question | null;
+  readonly input: (answer: string) => Readonly<Record<string, unknown>>;
+  readonly question: MoveQuestion | null;
   /** True if the task changes its column at once; approved work is merged first. */
-  readonly atOnce: boolean;
+  readonly isImmediate: boolean;
   /** Message after the move. */
-  readonly told: string;
+  readonly doneText: string;
 }
 
 /** A move that no tool can make. */
-export interface NoWay {
-  readonly kind: 'none';
-  readonly why: string;
+export interface ImpossibleMove {
+  readonly kind: 'impossible';
+  readonly reason: string;
 }
 
-export const name = (number: number): string => `TAS-${number}`;
+export const formatTaskNumber = (number: number): string => `TAS-${number}`;
 
-function session(row: TaskRow, status: string, told: string): Way {
-  return { kind: 'way', tool: 'mcp__session__task-update', input: () => ({ id: name(row.number), status }), asks: null, atOnce: true, told };
+function buildSessionMove(row: TaskRow, status: string, doneText: string): TaskMove {
+  return { kind: 'move', tool: 'mcp__session__task-update', input: () => ({ id: formatTaskNumber(row.number), status }), question: null, isImmediate: true, doneText };
 }
 
-function office(row: TaskRow, status: string, told: string, asks: Question | null = null): Way {
-  const input = (words: string) => ({ taskId: name(row.number), status, ...(words === '' ? {} : { reason: words }) });
-  return { kind: 'way', tool: 'mcp__task__update_status', input, asks, atOnce: true, told };
+function buildOfficeMove(row: TaskRow, status: string, doneText: string, question: MoveQuestion | null = null): TaskMove {
+  const input = (answer: string) => ({ taskId: formatTaskNumber(row.number), status, ...(answer === '' ? {} : { reason: answer }) });
+  return { kind: 'move', tool: 'mcp__task__update_status', input, question, isImmediate: true, doneText };
 }
 
 /** Notes that a live agent keeps working on the task. */
-function goesOn(row: TaskRow): string {
-  const live = row.agent !== null && ['starting', 'running', 'waiting_review', 'waiting_input', 'limited'].includes(row.agent.state);
-  return live ? ` ${row.agent.role} ${row.agent.short} continues until it receives an instruction or is killed.` : '';
+function describeLiveAgent(row: TaskRow): string {
+  const isLive = row.agent !== null && ['starting', 'running', 'waiting_review', 'waiting_input', 'limited'].includes(row.agent.state);
+  return isLive ? ` ${row.agent.role} ${row.agent.short} continues until it receives an instruction or is killed.` : '';
 }
 
 /** Completes a task without a review. */
-export function force(row: TaskRow): Way {
+export function buildForceComplete(row: TaskRow): TaskMove {
   return {
-    kind: 'way',
+    kind: 'move',
     tool: 'mcp__supervisor__force_complete_task',
-    input: (reason) => ({ taskId: name(row.number), reason }),
-    asks: { title: `Complete ${name(row.number)} without a merge?`, label: 'Reason', verb: 'Complete', needed: true },
-    atOnce: true,
-    told: `${name(row.number)} is completed. Its branch is unchanged.`,
+    input: (reason) => ({ taskId: formatTaskNumber(row.number), reason }),
+    question: { title: `Complete ${formatTaskNumber(row.number)} without a merge?`, label: 'Reason', verb: 'Complete', isRequired: true },
+    isImmediate: true,
+    doneText: `${formatTaskNumber(row.number)} is completed. Its branch is unchanged.`,
   };
 }
 
 /** Cancels a task. */
-export const cancel = (row: TaskRow): Way => session(row, 'cancelled', `${name(row.number)} is cancelled.${goesOn(row)}`);
+export const buildCancel = (row: TaskRow): TaskMove => buildSessionMove(row, 'cancelled', `${formatTaskNumber(row.number)} is cancelled.${describeLiveAgent(row)}`);
 
 /** Unassigns a task. */
-export const takeBack = (row: TaskRow): Way => office(row, 'PENDING', `${name(row.number)} is unassigned.`);
+export const buildUnassign = (row: TaskRow): TaskMove => buildOfficeMove(row, 'PENDING', `${formatTaskNumber(row.number)} is unassigned.`);
 
 /** Finds the move to a column; returns null if the task is already there. */
-export function wayTo(row: TaskRow, to: ColumnName): Way | NoWay | null {
+export function findMove(row: TaskRow, to: ColumnName): TaskMove | ImpossibleMove | null {
   if (to === row.column) return null;
-  const moved = `${name(row.number)} moved to ${COLUMN_WORDS[to]}.`;
-  const begun = row.storedState !== 'pending' && row.storedState !== 'assigned';
+  const movedText = `${formatTaskNumber(row.number)} moved to ${COLUMN_NAMES[to]}.`;
+  const isStarted = row.storedState !== 'pending' && row.storedState !== 'assigned';
   switch (to) {
     case 'ready': {
-      if (begun) return session(row, 'remaining', moved + goesOn(row));
-      const open = row.needs.filter((need) => !need.done).map((need) => name(need.number));
-      return { kind: 'none', why: `${name(row.number)} waits for ${open.join(', ')}. It becomes ready automatically when they are completed or cancelled.` };
+      if (isStarted) return buildSessionMove(row, 'remaining', movedText + describeLiveAgent(row));
+      const openNeeds = row.needs.filter((need) => !need.done).map((need) => formatTaskNumber(need.number));
+      return { kind: 'impossible', reason: `${formatTaskNumber(row.number)} waits for ${openNeeds.join(', ')}. It becomes ready automatically when they are completed or cancelled.` };
     }
     case 'inProgress':
-      if (row.column !== 'inReview') return session(row, 'in_progress', moved);
+      if (row.column !== 'inReview') return buildSessionMove(row, 'in_progress', movedText);
       return {
-        kind: 'way',
+        kind: 'move',
         tool: 'mcp__supervisor__request_changes',
-        input: (feedback) => ({ taskId: name(row.number), feedback }),
-        asks: { title: `Send ${name(row.number)} back?`, label: 'Changes to make', verb: 'Send back', needed: true },
-        atOnce: true,
-        told: `${name(row.number)} was sent back.`,
+        input: (feedback) => ({ taskId: formatTaskNumber(row.number), feedback }),
+        question: { title: `Send ${formatTaskNumber(row.number)} back?`, label: 'Changes to make', verb: 'Send back', isRequired: true },
+        isImmediate: true,
+        doneText: `${formatTaskNumber(row.number)} was sent back.`,
       };
     case 'blocked':
-      if (!begun) return session(row, 'blocked', moved);
-      return office(row, 'BLOCKED', moved + goesOn(row), { title: `Block ${name(row.number)}?`, label: 'Reason (optional)', verb: 'Block', needed: false });
+      if (!isStarted) return buildSessionMove(row, 'blocked', movedText);
+      return buildOfficeMove(row, 'BLOCKED', movedText + describeLiveAgent(row), { title: `Block ${formatTaskNumber(row.number)}?`, label: 'Reason (optional)', verb: 'Block', isRequired: false });
     case 'inReview':
-      return office(row, 'REVIEW', moved);
+      return buildOfficeMove(row, 'REVIEW', movedText);
     case 'done':
-      if (row.column !== 'inReview') return session(row, 'completed', moved + goesOn(row));
+      if (row.column !== 'inReview') return buildSessionMove(row, 'completed', movedText + describeLiveAgent(row));
       return {
-        kind: 'way',
+        kind: 'move',
         tool: 'mcp__supervisor__approve_task',
-        input: () => ({ taskId: name(row.number) }),
-        asks: null,
-        atOnce: false,
-        told: `${name(row.number)} is approved. It completes when its branch is merged.`,
+        input: () => ({ taskId: formatTaskNumber(row.number) }),
+        question: null,
+        isImmediate: false,
+        doneText: `${formatTaskNumber(row.number)} is approved. It completes when its branch is merged.`,
       };
   }
 }

@@ -3,27 +3,27 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { callTool, get } from '../../api/client';
-import { kinds, live, taskNumberOf, useLive, type LiveEvent } from '../../api/live';
-import { appendPage, fromView, mergeHead, movedRow, patchRows, placeRow, type Board } from './board';
-import type { Way } from './moves';
+import { matchKinds, liveEvents, getTaskNumber, useLiveEvents, type LiveEvent } from '../../api/live';
+import { appendPage, buildBoard, mergeHead, moveRow, patchRows, placeRow, type Board } from './boardState';
+import type { TaskMove } from './moves';
 import type { BoardView, ColumnName, TaskRow, Tasks } from '../../api/types';
 import { COLUMNS, type TaskFilter } from './columns';
 
 /** Rows per column in the first request. */
-const HEAD = 25;
-const PAGE = 50;
+const HEAD_SIZE = 25;
+const PAGE_SIZE = 50;
 /** Delay that joins events into one reload. */
-const EVERY = 500;
+const REFRESH_DELAY_MS = 500;
 /**
  * Limit of rows behind the head that are patched; others are reloaded when they scroll into view.
  */
-const MOST_PATCHED = 100;
+const MAX_PATCHED_ROWS = 100;
 
-export const matters = kinds('task.', 'agent.', 'review.', 'merge.', 'epic.');
+export const affectsBoard = matchKinds('task.', 'agent.', 'review.', 'merge.', 'epic.');
 
 /** Finds the number of the task that an event concerns. */
-export function numberOf(event: LiveEvent, board: Board | undefined): number | null {
-  const number = taskNumberOf(event);
+export function findTaskNumber(event: LiveEvent, board: Board | undefined): number | null {
+  const number = getTaskNumber(event);
   if (number !== null) return number;
   if (event.taskId === null || board === undefined) return null;
   for (const name of COLUMNS) {
@@ -34,20 +34,20 @@ export function numberOf(event: LiveEvent, board: Board | undefined): number | n
 }
 
 /** Lists the loaded rows behind the head that are, or depend on, one of these tasks. */
-export function behindHead(board: Board, numbers: ReadonlySet<number>): number[] {
+export function listRowsBehindHead(board: Board, numbers: ReadonlySet<number>): number[] {
   return COLUMNS.flatMap((name) =>
     board.columns[name].rows
-      .slice(HEAD)
+      .slice(HEAD_SIZE)
       .filter((row) => numbers.has(row.number) || row.needs.some((need) => numbers.has(need.number)))
       .map((row) => row.number),
-  ).slice(0, MOST_PATCHED);
+  ).slice(0, MAX_PATCHED_ROWS);
 }
 
 export interface BoardHandle {
   readonly query: UseQueryResult<Board>;
   readonly loadMore: (name: ColumnName) => Promise<void>;
   /** Moves a task. Shown at once, and reverted if the server refuses. */
-  readonly move: (row: TaskRow, way: Way, words: string, to: ColumnName) => Promise<void>;
+  readonly move: (row: TaskRow, taskMove: TaskMove, answer: string, to: ColumnName) => Promise<void>;
 }
 
 export function useBoard({ epic, q }: TaskFilter): BoardHandle {
@@ -56,46 +56,46 @@ export function useBoard({ epic, q }: TaskFilter): BoardHandle {
   const latest = useRef(key);
   latest.current = key;
   /** Moves that the server has not confirmed; they override its older answers. */
-  const moving = useRef(new Map<number, TaskRow>());
-  const loading = useRef(new Set<ColumnName>());
+  const pendingMoves = useRef(new Map<number, TaskRow>());
+  const loadingColumns = useRef(new Set<ColumnName>());
 
   const query = useQuery({
     queryKey: key,
     queryFn: async ({ signal }) => {
-      const view = await get<BoardView>('/api/board', { epic, q, limit: HEAD }, signal);
+      const view = await get<BoardView>('/api/board', { epic, q, limit: HEAD_SIZE }, signal);
       const before = client.getQueryData<Board>(key);
-      let board = before === undefined ? fromView(view) : mergeHead(before, view);
-      for (const row of moving.current.values()) board = placeRow(board, row);
+      let board = before === undefined ? buildBoard(view) : mergeHead(before, view);
+      for (const row of pendingMoves.current.values()) board = placeRow(board, row);
       return board;
     },
     placeholderData: (before) => before,
   });
 
-  const set = useCallback(
+  const updateBoard = useCallback(
     (change: (board: Board) => Board) => client.setQueryData<Board>(latest.current, (board) => (board === undefined ? board : change(board))),
     [client],
   );
 
-  const touched = useRef(new Set<number>());
+  const changedNumbers = useRef(new Set<number>());
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  const refresh = useCallback(async () => {
+  const reload = useCallback(async () => {
     timer.current = null;
-    const numbers = touched.current;
-    touched.current = new Set();
+    const numbers = changedNumbers.current;
+    changedNumbers.current = new Set();
     await client.invalidateQueries({ queryKey: ['board'] });
     const board = client.getQueryData<Board>(latest.current);
-    const behind = board === undefined ? [] : behindHead(board, numbers);
-    if (behind.length === 0) return;
-    const rows = await get<Tasks>('/api/tasks', { numbers: behind.join(',') });
-    set((now) => patchRows(now, rows.tasks.filter((row) => !moving.current.has(row.number))));
-  }, [client, set]);
-  useLive(matters, (batch) => {
+    const numbersBehind = board === undefined ? [] : listRowsBehindHead(board, numbers);
+    if (numbersBehind.length === 0) return;
+    const rows = await get<Tasks>('/api/tasks', { numbers: numbersBehind.join(',') });
+    updateBoard((now) => patchRows(now, rows.tasks.filter((row) => !pendingMoves.current.has(row.number))));
+  }, [client, updateBoard]);
+  useLiveEvents(affectsBoard, (batch) => {
     const board = client.getQueryData<Board>(latest.current);
     for (const event of batch) {
-      const number = numberOf(event, board);
-      if (number !== null) touched.current.add(number);
+      const number = findTaskNumber(event, board);
+      if (number !== null) changedNumbers.current.add(number);
     }
-    timer.current ??= setTimeout(() => void refresh().catch(() => undefined), EVERY);
+    timer.current ??= setTimeout(() => void reload().catch(() => undefined), REFRESH_DELAY_MS);
   });
   useEffect(
     () => () => {
@@ -104,44 +104,44 @@ export function useBoard({ epic, q }: TaskFilter): BoardHandle {
     },
     [],
   );
-  useEffect(() => live.onReset(() => void client.resetQueries({ queryKey: ['board'] })), [client]);
+  useEffect(() => liveEvents.onReset(() => void client.resetQueries({ queryKey: ['board'] })), [client]);
 
   const loadMore = useCallback(
     async (name: ColumnName) => {
       const board = client.getQueryData<Board>(latest.current);
-      const after = board?.columns[name].next ?? null;
-      if (after === null || loading.current.has(name)) return;
-      loading.current.add(name);
+      const after = board?.columns[name].nextCursor ?? null;
+      if (after === null || loadingColumns.current.has(name)) return;
+      loadingColumns.current.add(name);
       try {
-        const page = await get<Tasks>('/api/tasks', { column: name, epic, q, after, limit: PAGE });
-        set((now) => appendPage(now, name, page));
+        const page = await get<Tasks>('/api/tasks', { column: name, epic, q, after, limit: PAGE_SIZE });
+        updateBoard((now) => appendPage(now, name, page));
       } finally {
-        loading.current.delete(name);
+        loadingColumns.current.delete(name);
       }
     },
-    [client, epic, q, set],
+    [client, epic, q, updateBoard],
   );
 
   const move = useCallback(
-    async (row: TaskRow, way: Way, words: string, to: ColumnName) => {
-      if (way.atOnce) {
-        const there = movedRow(row, to);
-        moving.current.set(row.number, there);
-        set((board) => placeRow(board, there));
+    async (row: TaskRow, taskMove: TaskMove, answer: string, to: ColumnName) => {
+      if (taskMove.isImmediate) {
+        const moved = moveRow(row, to);
+        pendingMoves.current.set(row.number, moved);
+        updateBoard((board) => placeRow(board, moved));
       }
       try {
-        await callTool(way.tool, way.input(words));
-        moving.current.delete(row.number);
+        await callTool(taskMove.tool, taskMove.input(answer));
+        pendingMoves.current.delete(row.number);
       } catch (error) {
-        moving.current.delete(row.number);
-        if (way.atOnce) set((board) => placeRow(board, row));
+        pendingMoves.current.delete(row.number);
+        if (taskMove.isImmediate) updateBoard((board) => placeRow(board, row));
         throw error;
       } finally {
         void client.invalidateQueries({ queryKey: ['board'] });
         void client.invalidateQueries({ queryKey: ['task', row.number] });
       }
     },
-    [client, set],
+    [client, updateBoard],
   );
 
   return { query, loadMore, move };

@@ -2,8 +2,8 @@
 import { ArrowRight, Ban, Flag, PanelRight, RotateCcw, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import type { MenuItem } from '../../parts/Menu';
-import { toast } from '../../parts/toast';
-import { cancel, COLUMN_WORDS, force, name, takeBack, wayTo, type Question, type Way } from './moves';
+import { showToast } from '../../parts/toast';
+import { buildCancel, COLUMN_NAMES, buildForceComplete, formatTaskNumber, buildUnassign, findMove, type MoveQuestion, type TaskMove } from './moves';
 import type { ColumnName, TaskRow } from '../../api/types';
 import { COLUMNS } from './columns';
 import type { BoardHandle } from './useBoard';
@@ -14,90 +14,90 @@ export interface Refusal {
   readonly error: unknown;
 }
 
-interface Asking {
+interface PendingMove {
   readonly row: TaskRow;
-  readonly way: Way;
+  readonly move: TaskMove;
   readonly to: ColumnName;
-  readonly asks: Question;
+  readonly question: MoveQuestion;
 }
 
-export interface Moves {
+export interface MoveHandlers {
   readonly refusal: Refusal | null;
-  readonly asking: Asking | null;
+  readonly pending: PendingMove | null;
   /** Announcement for screen readers. */
-  readonly said: string;
+  readonly announcement: string;
   readonly moveTo: (row: TaskRow, to: ColumnName) => void;
-  readonly take: (row: TaskRow, way: Way, to: ColumnName) => void;
-  readonly say: (words: string) => Promise<void>;
-  readonly dismiss: () => void;
-  readonly clear: () => void;
+  readonly startMove: (row: TaskRow, taskMove: TaskMove, to: ColumnName) => void;
+  readonly submitAnswer: (answer: string) => Promise<void>;
+  readonly closeDialog: () => void;
+  readonly clearRefusal: () => void;
   readonly forceRefused: () => void;
-  readonly menu: (row: TaskRow, acts: MenuActs) => readonly MenuItem[];
+  readonly buildMenu: (row: TaskRow, actions: MenuActions) => readonly MenuItem[];
 }
 
-interface MenuActs {
+interface MenuActions {
   readonly open: (number: number) => void;
   readonly assign: (row: TaskRow) => void;
 }
 
-export function useMoves(move: BoardHandle['move']): Moves {
+export function useMoves(move: BoardHandle['move']): MoveHandlers {
   const [refusal, setRefusal] = useState<Refusal | null>(null);
-  const [asking, setAsking] = useState<Asking | null>(null);
-  const [said, setSaid] = useState('');
+  const [pending, setPending] = useState<PendingMove | null>(null);
+  const [announcement, setAnnouncement] = useState('');
 
-  const refuse = (row: TaskRow, to: ColumnName, error: unknown) => {
+  const showRefusal = (row: TaskRow, to: ColumnName, error: unknown) => {
     setRefusal({ row, to, error });
-    setSaid(`${name(row.number)} stays in ${COLUMN_WORDS[row.column]}: ${error instanceof Error ? error.message : String(error)}`);
+    setAnnouncement(`${formatTaskNumber(row.number)} stays in ${COLUMN_NAMES[row.column]}: ${error instanceof Error ? error.message : String(error)}`);
   };
-  const told = (way: Way) => {
-    setSaid(way.told);
-    toast(way.told);
+  const announce = (taskMove: TaskMove) => {
+    setAnnouncement(taskMove.doneText);
+    showToast(taskMove.doneText);
   };
-  const go = async (row: TaskRow, way: Way, words: string, to: ColumnName) => {
+  const runMove = async (row: TaskRow, taskMove: TaskMove, answer: string, to: ColumnName) => {
     setRefusal(null);
     // Approved work is merged later, and the operator need not wait for it.
-    if (!way.atOnce) told(way);
-    await move(row, way, words, to);
-    if (way.atOnce) told(way);
+    if (!taskMove.isImmediate) announce(taskMove);
+    await move(row, taskMove, answer, to);
+    if (taskMove.isImmediate) announce(taskMove);
   };
-  const take = (row: TaskRow, way: Way, to: ColumnName) => {
-    if (way.asks !== null) setAsking({ row, way, to, asks: way.asks });
-    else void go(row, way, '', to).catch((error: unknown) => refuse(row, to, error));
+  const startMove = (row: TaskRow, taskMove: TaskMove, to: ColumnName) => {
+    if (taskMove.question !== null) setPending({ row, move: taskMove, to, question: taskMove.question });
+    else void runMove(row, taskMove, '', to).catch((error: unknown) => showRefusal(row, to, error));
   };
   const moveTo = (row: TaskRow, to: ColumnName) => {
-    const way = wayTo(row, to);
-    if (way === null) return;
-    if (way.kind === 'none') refuse(row, to, new Error(way.why));
-    else take(row, way, to);
+    const taskMove = findMove(row, to);
+    if (taskMove === null) return;
+    if (taskMove.kind === 'impossible') showRefusal(row, to, new Error(taskMove.reason));
+    else startMove(row, taskMove, to);
   };
-  const menu = (row: TaskRow, acts: MenuActs): readonly MenuItem[] => {
-    const over = row.column === 'done';
-    const items: MenuItem[] = [{ label: 'Open', icon: <PanelRight size={14} />, hint: '↵', onSelect: () => acts.open(row.number) }];
+  const buildMenu = (row: TaskRow, actions: MenuActions): readonly MenuItem[] => {
+    const isClosed = row.column === 'done';
+    const items: MenuItem[] = [{ label: 'Open', icon: <PanelRight size={14} />, hint: '↵', onSelect: () => actions.open(row.number) }];
     for (const to of COLUMNS) {
-      if (to !== row.column) items.push({ label: `Move to ${COLUMN_WORDS[to]}`, icon: <ArrowRight size={14} />, onSelect: () => moveTo(row, to) });
+      if (to !== row.column) items.push({ label: `Move to ${COLUMN_NAMES[to]}`, icon: <ArrowRight size={14} />, onSelect: () => moveTo(row, to) });
     }
-    if (!over) items.push({ label: 'Assign…', icon: <UserRound size={14} />, onSelect: () => acts.assign(row) });
-    if (row.storedState === 'assigned') items.push({ label: 'Take back', icon: <RotateCcw size={14} />, onSelect: () => take(row, takeBack(row), 'ready') });
-    if (!over && row.epic !== null) items.push({ label: 'Complete without a review…', icon: <Flag size={14} />, onSelect: () => take(row, force(row), 'done') });
-    if (!over) items.push({ label: 'Cancel task', icon: <Ban size={14} />, danger: true, onSelect: () => take(row, cancel(row), 'done') });
+    if (!isClosed) items.push({ label: 'Assign…', icon: <UserRound size={14} />, onSelect: () => actions.assign(row) });
+    if (row.storedState === 'assigned') items.push({ label: 'Unassign', icon: <RotateCcw size={14} />, onSelect: () => startMove(row, buildUnassign(row), 'ready') });
+    if (!isClosed && row.epic !== null) items.push({ label: 'Complete without a review…', icon: <Flag size={14} />, onSelect: () => startMove(row, buildForceComplete(row), 'done') });
+    if (!isClosed) items.push({ label: 'Cancel task', icon: <Ban size={14} />, danger: true, onSelect: () => startMove(row, buildCancel(row), 'done') });
     return items;
   };
   return {
     refusal,
-    asking,
-    said,
+    pending,
+    announcement,
     moveTo,
-    take,
-    say: async (words) => {
-      if (asking !== null) await go(asking.row, asking.way, words, asking.to);
+    startMove,
+    submitAnswer: async (answer) => {
+      if (pending !== null) await runMove(pending.row, pending.move, answer, pending.to);
     },
-    dismiss: () => setAsking(null),
-    clear: () => setRefusal(null),
+    closeDialog: () => setPending(null),
+    clearRefusal: () => setRefusal(null),
     forceRefused: () => {
       if (refusal === null) return;
       setRefusal(null);
-      take(refusal.row, force(refusal.row), 'done');
+      startMove(refusal.row, buildForceComplete(refusal.row), 'done');
     },
-    menu,
+    buildMenu,
   };
 }

@@ -1,10 +1,10 @@
 // Data of one task, reloaded by its events.
 import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get } from '../../api/client';
-import { taskNumberOf, useRefresh } from '../../api/live';
+import { getTaskNumber, useRefreshOnEvents } from '../../api/live';
 import type { HistoryEntry, TaskDetails, TaskHistory } from '../../api/types';
 
-const EVERY = 500;
+const REFRESH_INTERVAL_MS = 500;
 
 export function useTask(number: number): UseQueryResult<TaskDetails> {
   const query = useQuery({
@@ -12,27 +12,27 @@ export function useTask(number: number): UseQueryResult<TaskDetails> {
     queryFn: ({ signal }) => get<TaskDetails>(`/api/tasks/${number}`, {}, signal),
   });
   const task = query.data;
-  const beside = new Set([number, ...(task?.waitsFor ?? []).map((one) => one.number)]);
-  useRefresh(
+  const relatedNumbers = new Set([number, ...(task?.waitsFor ?? []).map((one) => one.number)]);
+  useRefreshOnEvents(
     (event) => {
-      const about = taskNumberOf(event);
-      if (about !== null) return beside.has(about);
+      const eventTask = getTaskNumber(event);
+      if (eventTask !== null) return relatedNumbers.has(eventTask);
       if (task === undefined) return false;
       return event.taskId === task.id || (event.agentId !== null && event.agentId === task.agent?.id);
     },
     [['task', number]],
-    EVERY,
+    REFRESH_INTERVAL_MS,
   );
   return query;
 }
 
-export interface History {
+export interface TaskHistoryState {
   readonly entries: readonly HistoryEntry[];
-  readonly more: (() => void) | null;
+  readonly loadOlder: (() => void) | null;
 }
 
 /** Loads the history of a task: the newest entries come with the task, older ones on demand. */
-export function useHistory(task: TaskDetails): History {
+export function useHistory(task: TaskDetails): TaskHistoryState {
   const older = useInfiniteQuery({
     queryKey: ['history', task.number, task.historyCursor],
     queryFn: ({ pageParam, signal }) => get<TaskHistory>(`/api/tasks/${task.number}/history`, { after: pageParam }, signal),
@@ -41,10 +41,10 @@ export function useHistory(task: TaskDetails): History {
     enabled: false,
   });
   const pages = older.data?.pages ?? [];
-  const asked = pages.length > 0;
-  const more = asked ? older.hasNextPage : task.historyCursor !== null;
+  const hasOlder = pages.length > 0;
+  const more = hasOlder ? older.hasNextPage : task.historyCursor !== null;
   return {
     entries: [...task.history, ...pages.flatMap((page) => page.history)],
-    more: more ? () => void (asked ? older.fetchNextPage() : older.refetch()) : null,
+    loadOlder: more ? () => void (hasOlder ? older.fetchNextPage() : older.refetch()) : null,
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePatch, unquoted } from './parse';
+import { parsePatch, unquotePath } from './parse';
 
 const PATCH = `diff --git a/src/claims.rs b/src/claims.rs
 index 1a2b3c4..5d6e7f8 100644
@@ -42,7 +42,7 @@ old mode 100644
 new mode 100755
 `;
 
-test('files, hunks and lines are read, whatever the lines look like', () => {
+test('files, hunks and lines are parsed, whatever the lines contain', () => {
   const files = parsePatch(PATCH);
   expect(files.map((file) => [file.status, file.path, file.oldPath])).toEqual([
     ['changed', 'src/claims.rs', null],
@@ -54,7 +54,7 @@ test('files, hunks and lines are read, whatever the lines look like', () => {
   ]);
   const [claims, , image, lines, , run] = files;
   expect([claims?.added, claims?.removed]).toEqual([2, 3]);
-  expect(claims?.hunks[0]?.lines.map((line) => [line.kind, line.old, line.now, line.text])).toEqual([
+  expect(claims?.hunks[0]?.lines.map((line) => [line.kind, line.oldNumber, line.newNumber, line.text])).toEqual([
     ['same', 118, 118, 'let row = 1;'],
     ['removed', 119, null, 'let fence = row.fence;'],
     ['removed', 120, null, '-- let odd = 1;'],
@@ -62,13 +62,13 @@ test('files, hunks and lines are read, whatever the lines look like', () => {
     ['added', null, 120, '++ let odd = 2;'],
     ['same', 121, 121, 'done'],
   ]);
-  expect(claims?.hunks[1]?.lines).toEqual([{ kind: 'removed', old: 160, now: null, text: 'gone' }]);
+  expect(claims?.hunks[1]?.lines).toEqual([{ kind: 'removed', oldNumber: 160, newNumber: null, text: 'gone' }]);
   expect(image?.binary).toBe(true);
-  expect(lines?.noEnd).toBe(true);
-  expect(run?.mode).toBe('mode 100644 → 100755');
+  expect(lines?.lacksFinalNewline).toBe(true);
+  expect(run?.modeChange).toBe('100644 → 100755');
 });
 
-test('a patch that is cut anywhere is read as far as it goes', () => {
+test('a cut patch is parsed as far as it goes', () => {
   for (let end = 0; end <= PATCH.length; end += 1) {
     for (const file of parsePatch(PATCH.slice(0, end))) expect(typeof file.path).toBe('string');
   }
@@ -76,8 +76,8 @@ test('a patch that is cut anywhere is read as far as it goes', () => {
   expect(cut[0]?.hunks[0]?.lines.length).toBe(4);
 });
 
-test('names that git quotes are the names', () => {
-  expect(unquoted('"a\\ttab \\"q\\" \\\\ gr\\303\\274n"')).toBe('a\ttab "q" \\ grün');
-  expect(unquoted('plain')).toBe('plain');
-  expect(unquoted('"grün 🌿"')).toBe('grün 🌿');
+test('quoted paths are decoded', () => {
+  expect(unquotePath('"a\\ttab \\"q\\" \\\\ gr\\303\\274n"')).toBe('a\ttab "q" \\ grün');
+  expect(unquotePath('plain')).toBe('plain');
+  expect(unquotePath('"grün 🌿"')).toBe('grün 🌿');
 });

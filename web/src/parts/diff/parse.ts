@@ -3,14 +3,14 @@
 export interface PatchLine {
   readonly kind: 'same' | 'added' | 'removed';
   /** Line number before the change; null for an added line. */
-  readonly old: number | null;
+  readonly oldNumber: number | null;
   /** Line number after the change; null for a removed line. */
-  readonly now: number | null;
+  readonly newNumber: number | null;
   readonly text: string;
 }
 
 export interface Hunk {
-  readonly head: string;
+  readonly header: string;
   readonly lines: readonly PatchLine[];
 }
 
@@ -20,10 +20,10 @@ export interface PatchFile {
   readonly oldPath: string | null;
   readonly status: 'added' | 'changed' | 'deleted' | 'renamed' | 'copied';
   readonly binary: boolean;
-  /** Change of the file mode: `mode 100644 → 100755`. */
-  readonly mode: string | null;
+  /** Change of the file mode: `100644 → 100755`. */
+  readonly modeChange: string | null;
   /** True if a side lacks the final newline. */
-  readonly noEnd: boolean;
+  readonly lacksFinalNewline: boolean;
   readonly hunks: readonly Hunk[];
   readonly added: number;
   readonly removed: number;
@@ -32,7 +32,7 @@ export interface PatchFile {
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, '\\': 92 };
 
 /** Decodes a path that git has quoted, with escapes and octal bytes. */
-export function unquoted(name: string): string {
+export function unquotePath(name: string): string {
   if (!name.startsWith('"')) return name;
   const inner = name.slice(1, name.lastIndexOf('"') || undefined);
   const bytes: number[] = [];
@@ -41,9 +41,9 @@ export function unquoted(name: string): string {
     const next = inner[at + 1] ?? '';
     const octal = /^[0-3][0-7]{2}/.exec(inner.slice(at + 1));
     if (inner[at] !== '\\') {
-      const whole = String.fromCodePoint(inner.codePointAt(at) ?? 0xfffd);
-      bytes.push(...encoder.encode(whole));
-      at += whole.length - 1;
+      const character = String.fromCodePoint(inner.codePointAt(at) ?? 0xfffd);
+      bytes.push(...encoder.encode(character));
+      at += character.length - 1;
     } else if (octal !== null) {
       bytes.push(Number.parseInt(octal[0], 8));
       at += 3;
@@ -59,111 +59,111 @@ export function unquoted(name: string): string {
  * Parses the path of a `--- ` or `+++ ` line; null for `/dev/null`. Git ends a path with spaces by
  * a tab.
  */
-function sided(text: string): string | null {
-  const name = unquoted(text.endsWith('\t') ? text.slice(0, -1) : text);
+function stripSide(text: string): string | null {
+  const name = unquotePath(text.endsWith('\t') ? text.slice(0, -1) : text);
   return name === '/dev/null' ? null : name.slice(2);
 }
 
 /** Parses the path of a `diff --git a/x b/x` line, for files without other path lines. */
-function ofFirstLine(line: string): string {
-  const rest = line.slice('diff --git '.length);
-  if (rest.startsWith('"')) return unquoted(rest.slice(0, rest.indexOf('"', 1) + 1)).slice(2);
+function parseDiffLine(line: string): string {
+  const paths = line.slice('diff --git '.length);
+  if (paths.startsWith('"')) return unquotePath(paths.slice(0, paths.indexOf('"', 1) + 1)).slice(2);
   // Both paths are equal except for their prefix, so each is half of the line.
-  return rest.slice(2, (rest.length - 1) / 2);
+  return paths.slice(2, (paths.length - 1) / 2);
 }
 
-interface Draft {
-  first: string;
-  before: string | null;
-  after: string | null;
-  moved: 'renamed' | 'copied' | null;
+interface PatchFileDraft {
+  headerPath: string;
+  oldPath: string | null;
+  newPath: string | null;
+  moveKind: 'renamed' | 'copied' | null;
   isNew: boolean;
-  isGone: boolean;
+  isDeleted: boolean;
   modes: [string | null, string | null];
   binary: boolean;
-  noEnd: boolean;
-  hunks: { head: string; lines: PatchLine[] }[];
+  lacksFinalNewline: boolean;
+  hunks: { header: string; lines: PatchLine[] }[];
 }
 
-function draft(line: string): Draft {
+function startFile(line: string): PatchFileDraft {
   return {
-    first: ofFirstLine(line), before: null, after: null, moved: null, isNew: false, isGone: false,
-    modes: [null, null], binary: false, noEnd: false, hunks: [],
+    headerPath: parseDiffLine(line), oldPath: null, newPath: null, moveKind: null, isNew: false, isDeleted: false,
+    modes: [null, null], binary: false, lacksFinalNewline: false, hunks: [],
   };
 }
 
 /** Applies a header line to the file. */
-function readHead(file: Draft, line: string): void {
-  const rest = (beginning: string) => (line.startsWith(beginning) ? line.slice(beginning.length) : null);
-  const from = rest('rename from ') ?? rest('copy from ');
-  const to = rest('rename to ') ?? rest('copy to ');
+function readHeaderLine(file: PatchFileDraft, line: string): void {
+  const stripPrefix = (prefix: string) => (line.startsWith(prefix) ? line.slice(prefix.length) : null);
+  const from = stripPrefix('rename from ') ?? stripPrefix('copy from ');
+  const to = stripPrefix('rename to ') ?? stripPrefix('copy to ');
   if (from !== null) {
-    file.before = unquoted(from);
-    file.moved = line.startsWith('rename') ? 'renamed' : 'copied';
-  } else if (to !== null) file.after = unquoted(to);
+    file.oldPath = unquotePath(from);
+    file.moveKind = line.startsWith('rename') ? 'renamed' : 'copied';
+  } else if (to !== null) file.newPath = unquotePath(to);
   else if (line.startsWith('new file mode')) file.isNew = true;
-  else if (line.startsWith('deleted file mode')) file.isGone = true;
+  else if (line.startsWith('deleted file mode')) file.isDeleted = true;
   else if (line.startsWith('old mode ')) file.modes[0] = line.slice(9);
   else if (line.startsWith('new mode ')) file.modes[1] = line.slice(9);
-  else if (line.startsWith('--- ')) file.before = sided(line.slice(4)) ?? file.before;
-  else if (line.startsWith('+++ ')) file.after = sided(line.slice(4)) ?? file.after;
+  else if (line.startsWith('--- ')) file.oldPath = stripSide(line.slice(4)) ?? file.oldPath;
+  else if (line.startsWith('+++ ')) file.newPath = stripSide(line.slice(4)) ?? file.newPath;
   else if (line.startsWith('Binary files ') || line === 'GIT binary patch') file.binary = true;
 }
 
-function finished(file: Draft): PatchFile {
-  const path = file.after ?? file.before ?? file.first;
+function finishFile(file: PatchFileDraft): PatchFile {
+  const path = file.newPath ?? file.oldPath ?? file.headerPath;
   const lines = file.hunks.flatMap((hunk) => hunk.lines);
-  const status = file.moved ?? (file.isNew ? 'added' : file.isGone ? 'deleted' : 'changed');
-  const [before, after] = file.modes;
+  const status = file.moveKind ?? (file.isNew ? 'added' : file.isDeleted ? 'deleted' : 'changed');
+  const [oldMode, newMode] = file.modes;
   return {
     path,
-    oldPath: file.moved !== null && file.before !== path ? file.before : null,
+    oldPath: file.moveKind !== null && file.oldPath !== path ? file.oldPath : null,
     status,
     binary: file.binary,
-    mode: before !== null && after !== null ? `mode ${before} → ${after}` : null,
-    noEnd: file.noEnd,
+    modeChange: oldMode !== null && newMode !== null ? `${oldMode} → ${newMode}` : null,
+    lacksFinalNewline: file.lacksFinalNewline,
     hunks: file.hunks,
     added: lines.filter((line) => line.kind === 'added').length,
     removed: lines.filter((line) => line.kind === 'removed').length,
   };
 }
 
-const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
+const HUNK_HEADER = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
 /** Parses a patch into its files. */
 export function parsePatch(patch: string): readonly PatchFile[] {
   const files: PatchFile[] = [];
-  let file: Draft | null = null;
-  let hunk: { head: string; lines: PatchLine[] } | null = null;
+  let file: PatchFileDraft | null = null;
+  let hunk: { header: string; lines: PatchLine[] } | null = null;
   // Lines left in the hunk on each side: a line's meaning depends on its position, not on its text.
-  let [old, now, oldLeft, nowLeft] = [0, 0, 0, 0];
+  let [oldNumber, newNumber, oldLeft, newLeft] = [0, 0, 0, 0];
   for (const line of patch.split('\n')) {
-    const inside = oldLeft > 0 || nowLeft > 0;
+    const isInHunk = oldLeft > 0 || newLeft > 0;
     const sign = line[0];
-    if (hunk !== null && inside && (sign === ' ' || sign === '+' || sign === '-' || line === '')) {
+    if (hunk !== null && isInHunk && (sign === ' ' || sign === '+' || sign === '-' || line === '')) {
       const text = line.slice(1);
-      if (sign === '+') hunk.lines.push({ kind: 'added', old: null, now: now++, text });
-      else if (sign === '-') hunk.lines.push({ kind: 'removed', old: old++, now: null, text });
-      else hunk.lines.push({ kind: 'same', old: old++, now: now++, text });
+      if (sign === '+') hunk.lines.push({ kind: 'added', oldNumber: null, newNumber: newNumber++, text });
+      else if (sign === '-') hunk.lines.push({ kind: 'removed', oldNumber: oldNumber++, newNumber: null, text });
+      else hunk.lines.push({ kind: 'same', oldNumber: oldNumber++, newNumber: newNumber++, text });
       if (sign !== '+') oldLeft -= 1;
-      if (sign !== '-') nowLeft -= 1;
+      if (sign !== '-') newLeft -= 1;
       continue;
     }
     if (line.startsWith('diff --git ')) {
-      if (file !== null) files.push(finished(file));
-      [file, hunk, oldLeft, nowLeft] = [draft(line), null, 0, 0];
+      if (file !== null) files.push(finishFile(file));
+      [file, hunk, oldLeft, newLeft] = [startFile(line), null, 0, 0];
       continue;
     }
     if (file === null) continue;
-    const found = HUNK.exec(line);
-    if (found !== null) {
-      [old, oldLeft] = [Number(found[1]), Number(found[2] ?? 1)];
-      [now, nowLeft] = [Number(found[3]), Number(found[4] ?? 1)];
-      hunk = { head: line, lines: [] };
+    const hunkHeader = HUNK_HEADER.exec(line);
+    if (hunkHeader !== null) {
+      [oldNumber, oldLeft] = [Number(hunkHeader[1]), Number(hunkHeader[2] ?? 1)];
+      [newNumber, newLeft] = [Number(hunkHeader[3]), Number(hunkHeader[4] ?? 1)];
+      hunk = { header: line, lines: [] };
       file.hunks.push(hunk);
-    } else if (sign === '\\') file.noEnd = true;
-    else if (hunk === null) readHead(file, line);
+    } else if (sign === '\\') file.lacksFinalNewline = true;
+    else if (hunk === null) readHeaderLine(file, line);
   }
-  if (file !== null) files.push(finished(file));
+  if (file !== null) files.push(finishFile(file));
   return files;
 }

@@ -1,12 +1,12 @@
 // Rows of a virtualized diff.
 import { diffWordsWithSpace } from 'diff';
-import { coloured, languageOf, type Piece } from '../colours';
+import { highlight, detectLanguage, type HighlightedPart } from '../highlight';
 import { parsePatch, type Hunk, type PatchFile, type PatchLine } from './parse';
 
-export type View = 'split' | 'unified';
+export type DiffView = 'split' | 'unified';
 
 /** A changed file, whether or not the patch contains it. */
-export interface KnownFile {
+export interface ChangedFile {
   readonly path: string;
   readonly oldPath?: string | null;
   readonly status: string;
@@ -16,65 +16,65 @@ export interface KnownFile {
 }
 
 /** A file of the diff, with its patch if that was not cut. */
-export interface ShownFile extends KnownFile {
+export interface DiffFile extends ChangedFile {
   readonly oldPath: string | null;
   readonly patch: PatchFile | null;
 }
 
-export type Row =
-  | { readonly kind: 'file'; readonly file: ShownFile; readonly open: boolean }
-  | { readonly kind: 'note'; readonly file: ShownFile }
-  | { readonly kind: 'word'; readonly file: ShownFile; readonly text: string }
-  | { readonly kind: 'hunk'; readonly file: ShownFile; readonly head: string }
-  | { readonly kind: 'line'; readonly file: ShownFile; readonly hunk: Hunk; readonly line: PatchLine; readonly other: PatchLine | null }
-  | { readonly kind: 'pair'; readonly file: ShownFile; readonly hunk: Hunk; readonly left: PatchLine | null; readonly right: PatchLine | null };
+export type DiffRow =
+  | { readonly kind: 'file'; readonly file: DiffFile; readonly open: boolean }
+  | { readonly kind: 'note'; readonly file: DiffFile }
+  | { readonly kind: 'notice'; readonly file: DiffFile; readonly text: string }
+  | { readonly kind: 'hunk'; readonly file: DiffFile; readonly head: string }
+  | { readonly kind: 'line'; readonly file: DiffFile; readonly hunk: Hunk; readonly line: PatchLine; readonly other: PatchLine | null }
+  | { readonly kind: 'pair'; readonly file: DiffFile; readonly hunk: Hunk; readonly left: PatchLine | null; readonly right: PatchLine | null };
 
 /** Files with more changed lines are folded by default. */
-export const MANY_LINES = 1500;
+export const MAX_OPEN_LINES = 1500;
 /** Longest line that is compared word by word. */
-const LONG_LINE = 2000;
+const MAX_COMPARED_LENGTH = 2000;
 
 /** Lists the files of the patch, then the changed files that it lacks. */
-export function shownFiles(patch: string, known: readonly KnownFile[] = []): readonly ShownFile[] {
+export function listDiffFiles(patch: string, changed: readonly ChangedFile[] = []): readonly DiffFile[] {
   const files = parsePatch(patch);
-  const shown = files.map((file): ShownFile => ({ ...file, patch: file }));
-  const there = new Set(files.map((file) => file.path));
-  const rest = known.filter((file) => !there.has(file.path));
-  return [...shown, ...rest.map((file): ShownFile => ({ ...file, oldPath: file.oldPath ?? null, patch: null }))];
+  const shown = files.map((file): DiffFile => ({ ...file, patch: file }));
+  const inPatch = new Set(files.map((file) => file.path));
+  const rest = changed.filter((file) => !inPatch.has(file.path));
+  return [...shown, ...rest.map((file): DiffFile => ({ ...file, oldPath: file.oldPath ?? null, patch: null }))];
 }
 
 /** Explains the missing lines of a file; null if it has lines. */
-function word(file: ShownFile): string | null {
+function describeMissingLines(file: DiffFile): string | null {
   if (file.patch === null) return 'Too large to show.';
   if (file.binary) return 'Binary file.';
   if (file.patch.hunks.length > 0) return null;
-  if (file.patch.mode !== null) return `Only its ${file.patch.mode}.`;
-  if (file.status === 'renamed' || file.status === 'copied') return `Only its name: ${file.oldPath ?? ''} → ${file.path}.`;
+  if (file.patch.modeChange !== null) return `File mode changed: ${file.patch.modeChange}.`;
+  if (file.status === 'renamed' || file.status === 'copied') return `Renamed without changes: ${file.oldPath ?? ''} → ${file.path}.`;
   return file.status === 'added' ? 'New empty file.' : file.status === 'deleted' ? 'Deleted empty file.' : 'No line changed.';
 }
 
 /** Groups removed lines with the added lines that replace them. */
-function blocks(lines: readonly PatchLine[]): readonly { removed: PatchLine[]; added: PatchLine[]; same: PatchLine | null }[] {
-  const found: { removed: PatchLine[]; added: PatchLine[]; same: PatchLine | null }[] = [];
-  let open: { removed: PatchLine[]; added: PatchLine[]; same: null } | null = null;
+function groupChanges(lines: readonly PatchLine[]): readonly { removed: PatchLine[]; added: PatchLine[]; same: PatchLine | null }[] {
+  const groups: { removed: PatchLine[]; added: PatchLine[]; same: PatchLine | null }[] = [];
+  let current: { removed: PatchLine[]; added: PatchLine[]; same: null } | null = null;
   for (const line of lines) {
     if (line.kind === 'same') {
-      open = null;
-      found.push({ removed: [], added: [], same: line });
+      current = null;
+      groups.push({ removed: [], added: [], same: line });
       continue;
     }
-    if (open === null || (line.kind === 'removed' && open.added.length > 0)) {
-      open = { removed: [], added: [], same: null };
-      found.push(open);
+    if (current === null || (line.kind === 'removed' && current.added.length > 0)) {
+      current = { removed: [], added: [], same: null };
+      groups.push(current);
     }
-    open[line.kind].push(line);
+    current[line.kind].push(line);
   }
-  return found;
+  return groups;
 }
 
-function hunkRows(file: ShownFile, hunk: Hunk, view: View): Row[] {
-  const rows: Row[] = [{ kind: 'hunk', file, head: hunk.head }];
-  for (const { removed, added, same } of blocks(hunk.lines)) {
+function buildHunkRows(file: DiffFile, hunk: Hunk, view: DiffView): DiffRow[] {
+  const rows: DiffRow[] = [{ kind: 'hunk', file, head: hunk.header }];
+  for (const { removed, added, same } of groupChanges(hunk.lines)) {
     if (same !== null) {
       rows.push(view === 'unified' ? { kind: 'line', file, hunk, line: same, other: null } : { kind: 'pair', file, hunk, left: same, right: same });
     } else if (view === 'unified') {
@@ -90,46 +90,46 @@ function hunkRows(file: ShownFile, hunk: Hunk, view: View): Row[] {
 }
 
 /** Lists all rows of the diff. */
-export function rowsOf(files: readonly ShownFile[], view: View, isOpen: (file: ShownFile) => boolean, hasNote: (path: string) => boolean = () => false): readonly Row[] {
-  return files.flatMap((file): Row[] => {
+export function buildDiffRows(files: readonly DiffFile[], view: DiffView, isOpen: (file: DiffFile) => boolean, hasNote: (path: string) => boolean = () => false): readonly DiffRow[] {
+  return files.flatMap((file): DiffRow[] => {
     const open = isOpen(file);
-    const rows: Row[] = [{ kind: 'file', file, open }];
+    const rows: DiffRow[] = [{ kind: 'file', file, open }];
     if (!open) return rows;
     if (hasNote(file.path)) rows.push({ kind: 'note', file });
-    const said = word(file);
-    if (said !== null) rows.push({ kind: 'word', file, text: said });
-    for (const hunk of file.patch?.hunks ?? []) rows.push(...hunkRows(file, hunk, view));
-    if (file.patch?.noEnd === true) rows.push({ kind: 'word', file, text: 'No newline at the end of the file.' });
+    const explanation = describeMissingLines(file);
+    if (explanation !== null) rows.push({ kind: 'notice', file, text: explanation });
+    for (const hunk of file.patch?.hunks ?? []) rows.push(...buildHunkRows(file, hunk, view));
+    if (file.patch?.lacksFinalNewline === true) rows.push({ kind: 'notice', file, text: 'No newline at the end of the file.' });
     return rows;
   });
 }
 
 /** A highlighted part of a line; `isChanged` marks a difference. */
-export interface MarkedPiece extends Piece {
-  readonly marked: boolean;
+export interface ChangedPart extends HighlightedPart {
+  readonly isChanged: boolean;
 }
 
-const COLOURS = new WeakMap<Hunk, { readonly before: Map<PatchLine, readonly Piece[]>; readonly after: Map<PatchLine, readonly Piece[]> }>();
+const HIGHLIGHTED_HUNKS = new WeakMap<Hunk, { readonly before: Map<PatchLine, readonly HighlightedPart[]>; readonly after: Map<PatchLine, readonly HighlightedPart[]> }>();
 
 /** Highlights both sides of a hunk as a whole, because comments and strings may span lines. */
-function coloursOf(hunk: Hunk, path: string) {
-  const known = COLOURS.get(hunk);
-  if (known !== undefined) return known;
-  const side = (lines: readonly PatchLine[]) => {
-    const pieces = coloured(lines.map((line) => line.text).join('\n'), languageOf(path));
+function highlightHunk(hunk: Hunk, path: string) {
+  const cached = HIGHLIGHTED_HUNKS.get(hunk);
+  if (cached !== undefined) return cached;
+  const highlightSide = (lines: readonly PatchLine[]) => {
+    const pieces = highlight(lines.map((line) => line.text).join('\n'), detectLanguage(path));
     return new Map(lines.map((line, at) => [line, pieces[at] ?? []]));
   };
-  const made = {
-    before: side(hunk.lines.filter((line) => line.kind !== 'added')),
-    after: side(hunk.lines.filter((line) => line.kind !== 'removed')),
+  const sides = {
+    before: highlightSide(hunk.lines.filter((line) => line.kind !== 'added')),
+    after: highlightSide(hunk.lines.filter((line) => line.kind !== 'removed')),
   };
-  COLOURS.set(hunk, made);
-  return made;
+  HIGHLIGHTED_HUNKS.set(hunk, sides);
+  return sides;
 }
 
 /** Finds the changed ranges of a line; none if the two lines have little in common. */
-export function differing(line: PatchLine, other: PatchLine | null): readonly (readonly [number, number])[] {
-  if (other === null || line.text.length > LONG_LINE || other.text.length > LONG_LINE) return [];
+export function findDifferences(line: PatchLine, other: PatchLine | null): readonly (readonly [number, number])[] {
+  if (other === null || line.text.length > MAX_COMPARED_LENGTH || other.text.length > MAX_COMPARED_LENGTH) return [];
   const [before, after] = line.kind === 'removed' ? [line, other] : [other, line];
   const parts = diffWordsWithSpace(before.text, after.text);
   const shared = parts.filter((part) => !part.added && !part.removed).reduce((sum, part) => sum + part.value.trim().length, 0);
@@ -145,23 +145,23 @@ export function differing(line: PatchLine, other: PatchLine | null): readonly (r
 }
 
 /** Splits a line into highlighted parts, cut at its differences. */
-export function piecesOf(row: { readonly file: ShownFile; readonly hunk: Hunk }, line: PatchLine, other: PatchLine | null): readonly MarkedPiece[] {
-  const sides = coloursOf(row.hunk, row.file.path);
-  const pieces = (line.kind === 'removed' ? sides.before : sides.after).get(line) ?? [{ text: line.text, colour: null }];
-  const spans = line.kind === 'same' ? [] : differing(line, other);
-  if (spans.length === 0) return pieces.map((piece) => ({ ...piece, marked: false }));
+export function splitLine(row: { readonly file: DiffFile; readonly hunk: Hunk }, line: PatchLine, other: PatchLine | null): readonly ChangedPart[] {
+  const sides = highlightHunk(row.hunk, row.file.path);
+  const highlighted = (line.kind === 'removed' ? sides.before : sides.after).get(line) ?? [{ text: line.text, colour: null }];
+  const spans = line.kind === 'same' ? [] : findDifferences(line, other);
+  if (spans.length === 0) return highlighted.map((part) => ({ ...part, isChanged: false }));
   const cuts = spans.flat();
-  const found: MarkedPiece[] = [];
+  const parts: ChangedPart[] = [];
   let at = 0;
-  for (const piece of pieces) {
-    const inner = cuts.filter((cut) => cut > at && cut < at + piece.text.length).map((cut) => cut - at);
+  for (const part of highlighted) {
+    const inner = cuts.filter((cut) => cut > at && cut < at + part.text.length).map((cut) => cut - at);
     let from = 0;
-    for (const to of [...inner, piece.text.length]) {
+    for (const to of [...inner, part.text.length]) {
       const [begins, ends] = [at + from, at + to];
-      if (to > from) found.push({ text: piece.text.slice(from, to), colour: piece.colour, marked: spans.some(([a, b]) => begins >= a && ends <= b) });
+      if (to > from) parts.push({ text: part.text.slice(from, to), colour: part.colour, isChanged: spans.some(([a, b]) => begins >= a && ends <= b) });
       from = to;
     }
-    at += piece.text.length;
+    at += part.text.length;
   }
-  return found;
+  return parts;
 }

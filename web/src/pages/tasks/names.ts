@@ -1,5 +1,0 @@
-/** Parses task names as typed: separated by commas or spaces, with or without `TAS-`. */
-export function taskNames(written: string): string[] {
-  const parts = written.split(/[\s,]+/).filter((part) => part !== '');
-  return parts.map((part) => (/^\d+$/.test(part) ? `TAS-${part}` : part.replace(/^#(\d+)$/, 'TAS-$1')));
-}
