@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Never reached: what is to be closed for another reason is not closed for this one.
 const NEVER: Duration = Duration::from_secs(3600);
 
-const LIMITS: ConnectionLimits =
+pub(crate) const LIMITS: ConnectionLimits =
     ConnectionLimits { max_connections: 64, header_timeout: NEVER, body_timeout: NEVER };
 
 async fn listen(world: &World, limits: ConnectionLimits) -> SocketAddr {
@@ -28,7 +28,7 @@ async fn listen(world: &World, limits: ConnectionLimits) -> SocketAddr {
     address
 }
 
-async fn send(address: SocketAddr, text: &str) -> TcpStream {
+pub(crate) async fn send(address: SocketAddr, text: &str) -> TcpStream {
     let mut socket = TcpStream::connect(address).await.unwrap();
     // One that is refused may be closed already.
     drop(socket.write_all(text.as_bytes()).await);
@@ -36,14 +36,14 @@ async fn send(address: SocketAddr, text: &str) -> TcpStream {
 }
 
 /// Everything that comes until the server closes the connection.
-async fn rest(socket: &mut TcpStream) -> String {
+pub(crate) async fn rest(socket: &mut TcpStream) -> String {
     let mut text = Vec::new();
     timeout(PATIENCE, socket.read_to_end(&mut text)).await.unwrap().unwrap();
     String::from_utf8(text).unwrap()
 }
 
 /// Reads until the text appears.
-async fn until(socket: &mut TcpStream, wanted: &str) -> String {
+pub(crate) async fn until(socket: &mut TcpStream, wanted: &str) -> String {
     let (mut text, mut byte) = (String::new(), [0]);
     while !text.contains(wanted) {
         let read = timeout(PATIENCE, socket.read(&mut byte)).await.unwrap().unwrap();
@@ -53,11 +53,11 @@ async fn until(socket: &mut TcpStream, wanted: &str) -> String {
     text
 }
 
-fn get(path: &str) -> String {
+pub(crate) fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {OPERATOR}\r\n\r\n")
 }
 
-fn half_a_body(path: &str) -> String {
+pub(crate) fn half_a_body(path: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {OPERATOR}\r\n\
          Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n\

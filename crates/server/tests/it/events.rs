@@ -73,7 +73,7 @@ impl Sse {
     }
 }
 
-fn ask(path: &str, last_id: Option<&str>) -> Request<Body> {
+pub(crate) fn ask(path: &str, last_id: Option<&str>) -> Request<Body> {
     ask_as(OPERATOR, path, last_id)
 }
 

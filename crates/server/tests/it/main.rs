@@ -13,6 +13,7 @@ mod execute;
 mod extremes;
 mod fuzz;
 mod gate;
+mod gateway;
 mod keys;
 mod login;
 mod mail;

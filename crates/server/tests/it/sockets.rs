@@ -20,19 +20,19 @@ use crate::clean::remove_events;
 use crate::events::write;
 use crate::world::{OPERATOR, World, request};
 
-const PROTOCOL: &str = "adjutant.events.v1";
+pub(crate) const PROTOCOL: &str = "adjutant.events.v1";
 
 /// The world's server on a port.
-async fn listen(world: &World) -> SocketAddr {
+pub(crate) async fn listen(world: &World) -> SocketAddr {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     TaskTracker::new().spawn(Server::new(world.app.clone()).serve(listener));
     address
 }
 
-type Socket = WebSocketStream<TcpStream>;
+pub(crate) type Socket = WebSocketStream<TcpStream>;
 
-async fn connect(
+pub(crate) async fn connect(
     address: SocketAddr,
     path: &str,
     headers: &[(HeaderName, String)],
@@ -50,16 +50,16 @@ async fn connect(
     tokio_tungstenite::client_async(request.body(()).unwrap(), stream).await
 }
 
-fn bearer() -> Vec<(HeaderName, String)> {
+pub(crate) fn bearer() -> Vec<(HeaderName, String)> {
     vec![(AUTHORIZATION, format!("Bearer {OPERATOR}"))]
 }
 
-fn offered(names: &[&str]) -> Vec<(HeaderName, String)> {
+pub(crate) fn offered(names: &[&str]) -> Vec<(HeaderName, String)> {
     vec![(SEC_WEBSOCKET_PROTOCOL, names.join(", "))]
 }
 
 /// The next message that is text.
-async fn next(socket: &mut Socket) -> Value {
+pub(crate) async fn next(socket: &mut Socket) -> Value {
     loop {
         match socket.next().await.unwrap().unwrap() {
             Message::Text(text) => return serde_json::from_str(&text).unwrap(),
@@ -70,7 +70,7 @@ async fn next(socket: &mut Socket) -> Value {
 }
 
 /// With which code and reason the other side closes.
-async fn closed(socket: &mut Socket) -> (u16, String) {
+pub(crate) async fn closed(socket: &mut Socket) -> (u16, String) {
     loop {
         if let Message::Close(frame) = socket.next().await.unwrap().unwrap() {
             let frame = frame.unwrap();
@@ -80,7 +80,7 @@ async fn closed(socket: &mut Socket) -> (u16, String) {
 }
 
 /// With which status an opening is refused.
-fn refused(opened: Result<(Socket, Response), Error>) -> u16 {
+pub(crate) fn refused(opened: Result<(Socket, Response), Error>) -> u16 {
     match opened {
         Err(Error::Http(response)) => response.status().as_u16(),
         other => panic!("{other:?}"),

@@ -30,7 +30,7 @@ pub(crate) const NEWER: &str = "2026-07-28";
 pub(crate) const OLDER: &str = "2025-11-25";
 
 /// A test that waits longer than this hangs.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct World {
     /// The record that its engine works on
