@@ -5,6 +5,7 @@ mod ancestry;
 mod book;
 mod budgets;
 mod clients;
+mod cluster;
 mod completions;
 mod config;
 mod crash;

@@ -1,0 +1,95 @@
+//! Configuration and roles as rows of the home, and a file of a server that is not what the log says.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::Cluster;
+use crate::crew::role;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_role_pushed_on_one_machine_is_in_force_on_the_owner_and_pulled_on_another() {
+    let mut cluster = Cluster::start(2).await;
+    let owner = cluster.owner().await;
+    let follower = cluster.others(owner)[0];
+    let run = async |cluster: &Cluster, machine: usize, verb: &str| {
+        let world = &cluster.machines[machine].world;
+        world.run(&["home", verb, "--json"]).await.unwrap().ok().unwrap().json().unwrap()
+    };
+    assert_eq!(run(&cluster, follower, "diff").await["changed"], json!([]));
+    role(&cluster.machines[follower].world, "baker", "category: worker");
+    let differs = run(&cluster, follower, "diff").await;
+    assert_eq!(differs["changed"], json!(["roles/baker.md"]));
+    assert!(differs["diff"].as_str().unwrap().contains("+You are the baker."), "{differs}");
+    let unknown = cluster.http(owner).post("/api/agents", &json!({ "role": "baker" })).await;
+    assert_ne!(unknown.unwrap().0, 200, "it is not in force yet");
+
+    let pushed = run(&cluster, follower, "push").await;
+    assert_eq!(pushed["changed"], json!(["roles/baker.md"]));
+    assert_eq!(run(&cluster, follower, "push").await["changed"], json!([]));
+    let enlist = async |cluster: &Cluster| {
+        let asked = cluster.http(owner).post("/api/agents", &json!({ "role": "baker" }));
+        asked.await.unwrap().0.as_u16()
+    };
+    assert_eq!(enlist(&cluster).await, 200, "it is in force on the owner");
+    assert_eq!(run(&cluster, owner, "pull").await["changed"], json!(["roles/baker.md"]));
+    assert_eq!(run(&cluster, owner, "pull").await["changed"], json!([]));
+    let pulled = cluster.machines[owner].world.home().join("roles/baker.md");
+    assert!(fs::read_to_string(&pulled).unwrap().contains("You are the baker."));
+
+    let secret = format!("category: worker\ndescription: ghp_{}", "a1B2".repeat(9));
+    role(&cluster.machines[follower].world, "spy", &secret);
+    let refused = cluster.machines[follower].world.run(&["home", "push"]).await.unwrap();
+    assert!(refused.stderr.contains("`roles/spy.md`, line 4, carries a secret"), "{refused:?}");
+
+    // The next owner has them from the rows, not from its folder.
+    let spy = cluster.machines[follower].world.home().join("roles/spy.md");
+    fs::remove_file(spy).unwrap();
+    fs::remove_file(cluster.machines[follower].world.home().join("roles/baker.md")).unwrap();
+    cluster.machines[owner].stop().await;
+    cluster.until_is(follower, "owner").await;
+    let asked = cluster.http(follower).post("/api/agents", &json!({ "role": "baker" }));
+    assert_eq!(asked.await.unwrap().0, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_differs_from_the_log_is_noticed_set_aside_and_restored() {
+    let mut cluster = Cluster::start(2).await;
+    let owner = cluster.owner().await;
+    let follower = cluster.others(owner)[0];
+    for number in 0..3 {
+        let task = json!({ "title": format!("task {number}") });
+        cluster.http(owner).call("mcp__task__create", task).await.unwrap().unwrap();
+    }
+    cluster.expect_whole().await;
+    cluster.machines[follower].stop().await;
+    let path = cluster.machines[follower].database();
+    let change = |sql: &str| {
+        let file = rusqlite::Connection::open(&path).unwrap();
+        assert_eq!(file.execute(sql, []).unwrap(), 1);
+    };
+    change("UPDATE task SET title = 'forged' WHERE title = 'task 1'");
+    let checked = cluster.machines[follower].world.run(&["home", "check", "--json"]).await.unwrap();
+    assert_eq!(checked.code, Some(1), "{checked:?}");
+    let verdict = checked.json().unwrap();
+    assert_eq!(verdict["ok"], false, "{verdict}");
+    assert!(verdict["problem"].as_str().unwrap().contains("task"), "{verdict}");
+
+    // Nothing touches that row, so a takeover does not see it; the chain is looked at each time.
+    change("UPDATE audit SET hash = 'forged' WHERE number = (SELECT MAX(number) FROM audit)");
+    cluster.machines[follower].up().await;
+    cluster.until_is(follower, "follower").await;
+    cluster.machines[owner].stop().await;
+    cluster.until_is(follower, "owner").await;
+    let aside = path.with_file_name("home.db.aside-1");
+    let kept: String = rusqlite::Connection::open(&aside)
+        .unwrap()
+        .query_row("SELECT title FROM task WHERE number = 2", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(kept, "forged", "what was there is kept");
+    cluster.machines[owner].up().await;
+    cluster.until_is(owner, "follower").await;
+    cluster.expect_whole().await;
+    let tasks = cluster.get(follower, "/api/tasks").await.to_string();
+    assert!(tasks.contains("task 1") && !tasks.contains("forged"), "{tasks}");
+}
