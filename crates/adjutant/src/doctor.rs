@@ -2,6 +2,7 @@
 
 mod git;
 mod mcp_servers;
+mod postgres;
 mod provision;
 pub(crate) mod server_view;
 pub(crate) mod slack;
@@ -96,6 +97,7 @@ pub(crate) fn examine(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
             config = settings(&home, env, &mut checks);
             checks.extend(secrets(&home, env));
             checks.push(database(&config.database_path(&home)));
+            checks.extend(postgres::look(&home, &config, env));
             checks.extend(state(&home));
             checks.push(server(&home, env));
             checks.push(room(&home.dir));

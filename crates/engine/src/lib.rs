@@ -43,7 +43,8 @@ pub use core::follow::{EventReaction, NextRun};
 pub use core::handle::Core;
 pub use core::home_address::{HomeAddress, HomeAddressError};
 pub use core::home_admin::{
-    HomeAdmin, HomeAdminError, HomeDraft, HomeRow, HomeVerdict, member_database,
+    HomeAdmin, HomeAdminError, HomeDraft, HomeRow, HomeStandbys, HomeVerdict, member_commit,
+    member_database,
 };
 pub use core::home_files::{HomeFiles, check_home_files};
 pub use core::home_member::{HomeMember, MemberOptions, Membership, OwnedRecord, snapshot_owned};

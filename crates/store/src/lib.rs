@@ -47,7 +47,7 @@ pub use core::ledger::address::{AddressError, Credentials, LedgerAddress};
 pub use core::ledger::client::{LedgerClient, LedgerHome};
 pub use core::ledger::follow::Follower;
 pub use core::ledger::lease::{LeaseClock, LeaseKeeper, LeaseState};
-pub use core::ledger::manage::{HomeCheck, LogTail};
+pub use core::ledger::manage::{HomeCheck, LogTail, Standbys, file_commit};
 pub use core::ledger::owned::{AgentCounts, EntryKind, GiveUp, NewEntry, OwnedHome, Owner, Taking};
 pub use core::ledger::snapshot::{NewHome, SnapshotInfo};
 pub use core::migrate::{SCHEMA_VERSION, check_database, schema_version};

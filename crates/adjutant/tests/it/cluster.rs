@@ -132,6 +132,13 @@ impl Cluster {
         self.postgres.sql(select).unwrap().parse().unwrap()
     }
 
+    /// Asks the server of a machine to enlist an agent of a role, and returns the status of the answer.
+    async fn enlist(&self, machine: usize, role: &str) -> u16 {
+        let (status, _) =
+            self.http(machine).post("/api/agents", &json!({ "role": role })).await.unwrap();
+        status.as_u16()
+    }
+
     /// Asks the server of a machine for a document, which it must give.
     async fn get(&self, machine: usize, path: &str) -> Value {
         let (status, answer) = self.http(machine).get(path).await.unwrap();

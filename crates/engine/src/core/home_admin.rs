@@ -40,6 +40,15 @@ pub struct HomeRow {
     pub running: i32,
 }
 
+/// Where a PostgreSQL keeps a commit before it is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HomeStandbys {
+    /// The standbys that a commit waits for, as PostgreSQL's setting names them; absent if it waits for none
+    pub awaited: Option<String>,
+    /// Standbys that are connected, as far as our role may see them
+    pub connected: i64,
+}
+
 /// A home to be made.
 #[derive(Debug, Clone)]
 pub struct HomeDraft<'a> {
@@ -87,7 +96,25 @@ impl From<StoreError> for HomeAdminError {
     }
 }
 
+impl HomeAdminError {
+    /// True if PostgreSQL gave no answer, and may give one later.
+    pub fn is_away(&self) -> bool {
+        matches!(self, Self::Record(RecordError(StoreError::Away { .. })))
+    }
+}
+
 impl HomeAdmin {
+    /// Connects to look only, with a time limit for each answer. No tables are made.
+    pub fn look(address: &HomeAddress, limit: Duration) -> Result<Self, HomeAdminError> {
+        Ok(Self(address.client_within(limit)?))
+    }
+
+    /// Where this PostgreSQL keeps a commit before it is answered.
+    pub fn standbys(&mut self) -> Result<HomeStandbys, HomeAdminError> {
+        let store::Standbys { awaited, connected } = self.0.standbys()?;
+        Ok(HomeStandbys { awaited: (!awaited.is_empty()).then_some(awaited), connected })
+    }
+
     /// Connects, and makes the tables where there are none.
     pub fn connect(address: &HomeAddress) -> Result<Self, HomeAdminError> {
         let mut client = address.client_within(STATEMENT_TIMEOUT)?;
@@ -179,4 +206,9 @@ fn refuse_running_agents(database: &Path) -> Result<(), HomeAdminError> {
 /// The file of a server of a home, beside the database of a single machine.
 pub fn member_database(state: &Path) -> PathBuf {
     state.join("home.db")
+}
+
+/// The last commit that the file of a server has; none for a file of a single machine. Changes nothing.
+pub fn member_commit(file: &Path) -> Result<Option<i64>, RecordError> {
+    Ok(store::file_commit(file)?)
 }

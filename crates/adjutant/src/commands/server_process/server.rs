@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use engine::Code;
+use engine::{Code, HomeAdmin};
 use engine::{Record, RecordError};
 use host::files::{self, FileError};
 use host::process::{self, Launch};
@@ -25,7 +25,7 @@ use crate::logging;
 use crate::runtime;
 use crate::serve::in_force::accepted_text;
 use crate::serve::{self, ServerAddress, Stage};
-use crate::server_process::connect::{self, Where};
+use crate::server_process::connect::{self, ConnectError, Where};
 use crate::server_process::{self, Bound, Claim, ClaimError, Ownership, Port};
 use crate::terminal::render::{Render, age, bold, counted, dim, good, line, name, odd};
 
@@ -33,6 +33,9 @@ use crate::terminal::render::{Render, age, bold, counted, dim, good, line, name,
 const GUARD_INTERVAL: Duration = Duration::from_secs(1);
 /// Time limit for the server's answer to `status`.
 const STATUS_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// Time limit for PostgreSQL to say why a server waits for it.
+const POSTGRES_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Starts the server, here or in the background.
 pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
@@ -56,7 +59,7 @@ pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
     let (config, _) = read.config()?;
     logging::for_server(config.server.log_level.as_str(), app.global.verbose);
     match args.background {
-        None if args.detach => detach(app, args, &home, config.server.port),
+        None if args.detach => detach(app, args, &home, &config),
         Some(Background::Keeper) => keep(app, args, &home),
         Some(Background::Needed) => {
             process::own_session()?;
@@ -84,7 +87,8 @@ fn place(app: &App, how: &str, args: &UpArgs) -> Result<Where, Trouble> {
     Ok(Where { url_override: None, ..app.place(&up)? })
 }
 
-fn detach(app: &App, args: &UpArgs, home: &Home, wanted: u16) -> Result<(), Trouble> {
+fn detach(app: &App, args: &UpArgs, home: &Home, config: &Config) -> Result<(), Trouble> {
+    let wanted = config.server.port;
     let at = place(app, "keeper", args)?;
     let old = server_process::remembered(&home.address_file())?;
     let runtime = runtime::threads()?;
@@ -94,9 +98,10 @@ fn detach(app: &App, args: &UpArgs, home: &Home, wanted: u16) -> Result<(), Trou
         if before.is_none() {
             app.accept_files(home.clone())?;
         }
-        Ok::<_, Trouble>((before, connect::ensure(&at).await?))
+        Ok::<_, Trouble>((before, connect::ensure(&at).await))
     })?;
     drop(progress);
+    let server = server.map_err(|error| not_ready(app, home, config, error))?;
     let how = if before.is_some() { "runs already" } else { "runs" };
     let port = server_process::port_of(&server);
     if before.is_none() && wanted != 0 && port != Some(wanted) {
@@ -107,6 +112,19 @@ fn detach(app: &App, args: &UpArgs, home: &Home, wanted: u16) -> Result<(), Trou
         app.render.aside(&odd(why))?;
     }
     Ok(app.render.answer(&server, || running_text(&server, how))?)
+}
+
+/// The error of a server in the background that did not answer. Why one waits for a home in PostgreSQL is asked there.
+fn not_ready(app: &App, home: &Home, config: &Config, error: ConnectError) -> Trouble {
+    let ConnectError::TooSlow { after, .. } = &error else { return error.into() };
+    let Ok(Some(shared)) = config.shared(home, &app.env) else { return error.into() };
+    let found = HomeAdmin::look(&shared.address, POSTGRES_TIMEOUT)
+        .and_then(|mut admin| admin.home(&shared.name));
+    let Err(why) = found else { return error.into() };
+    let (name, seconds) = (&shared.name, after.as_secs());
+    Trouble::no_server(format!("the home `{name}` was not ready within {seconds} s: {why}"))
+        .hint("the server goes on trying, and serves the home as soon as it can")
+        .hint("`adjutant down` ends it; `adjutant doctor` looks at PostgreSQL")
 }
 
 fn running_text(server: &ServerFile, how: &str) -> String {

@@ -13,7 +13,7 @@ use host::files::{self, Mode};
 use server::{Drain, Gateway, GatewayOptions, GatewayProbe, HomeRole};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::server::SharedHomeStatus;
@@ -259,7 +259,7 @@ impl SharedServer {
     /// Follows the home until this server owns it.
     async fn follow(&mut self) -> Result<OwnedRecord, Trouble> {
         let mut membership = self.member.state();
-        let mut look = interval(AWAY_INTERVAL);
+        let mut look = interval_at(Instant::now() + AWAY_INTERVAL, AWAY_INTERVAL);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {

@@ -150,7 +150,9 @@ pub(super) async fn under_load(
     expect_all_once(cluster, &crew, &letters).await;
     let outages: Vec<u128> = outages.iter().map(Duration::as_millis).collect();
     let count = letters.len();
-    println!("{what}: {count} letters answered, 0 lost, 0 twice; {again} tries more; outages in ms: {outages:?}");
+    println!(
+        "{what}: {count} letters answered, 0 lost, 0 twice; {again} tries more; outages in ms: {outages:?}"
+    );
     cluster.expect_whole().await;
 }
 

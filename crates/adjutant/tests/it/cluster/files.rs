@@ -21,17 +21,12 @@ async fn a_role_pushed_on_one_machine_is_in_force_on_the_owner_and_pulled_on_ano
     let differs = run(&cluster, follower, "diff").await;
     assert_eq!(differs["changed"], json!(["roles/baker.md"]));
     assert!(differs["diff"].as_str().unwrap().contains("+You are the baker."), "{differs}");
-    let unknown = cluster.http(owner).post("/api/agents", &json!({ "role": "baker" })).await;
-    assert_ne!(unknown.unwrap().0, 200, "it is not in force yet");
+    assert_ne!(cluster.enlist(owner, "baker").await, 200, "it is not in force yet");
 
     let pushed = run(&cluster, follower, "push").await;
     assert_eq!(pushed["changed"], json!(["roles/baker.md"]));
     assert_eq!(run(&cluster, follower, "push").await["changed"], json!([]));
-    let enlist = async |cluster: &Cluster| {
-        let asked = cluster.http(owner).post("/api/agents", &json!({ "role": "baker" }));
-        asked.await.unwrap().0.as_u16()
-    };
-    assert_eq!(enlist(&cluster).await, 200, "it is in force on the owner");
+    assert_eq!(cluster.enlist(owner, "baker").await, 200, "it is in force on the owner");
     assert_eq!(run(&cluster, owner, "pull").await["changed"], json!(["roles/baker.md"]));
     assert_eq!(run(&cluster, owner, "pull").await["changed"], json!([]));
     let pulled = cluster.machines[owner].world.home().join("roles/baker.md");
@@ -48,8 +43,7 @@ async fn a_role_pushed_on_one_machine_is_in_force_on_the_owner_and_pulled_on_ano
     fs::remove_file(cluster.machines[follower].world.home().join("roles/baker.md")).unwrap();
     cluster.machines[owner].stop().await;
     cluster.until_is(follower, "owner").await;
-    let asked = cluster.http(follower).post("/api/agents", &json!({ "role": "baker" }));
-    assert_eq!(asked.await.unwrap().0, 200);
+    assert_eq!(cluster.enlist(follower, "baker").await, 200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -52,7 +52,34 @@ pub struct HomeCheck {
     pub problem: Option<String>,
 }
 
+/// Where PostgreSQL keeps a commit before it is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standbys {
+    /// Setting `synchronous_standby_names`: the standbys that a commit waits for; empty if it waits for none
+    pub awaited: String,
+    /// Standbys that are connected, as far as our role may see them
+    pub connected: i64,
+}
+
+/// The last commit that a server's file has; none for a file of a single machine. Changes nothing.
+pub fn file_commit(path: &Path) -> Result<Option<i64>, StoreError> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let file = Connection::open_with_flags(path, flags)?;
+    Ok(position(&file)?.map(|(_, seq)| seq))
+}
+
 impl LedgerClient {
+    /// Where this PostgreSQL keeps a commit before it is answered.
+    pub fn standbys(&mut self) -> Result<Standbys, StoreError> {
+        let read = "SELECT current_setting('synchronous_standby_names'),
+            (SELECT COUNT(*) FROM pg_stat_replication)";
+        let reply = self.ask(read, &[])?;
+        match reply.rows.first() {
+            Some(row) => Ok(Standbys { awaited: get(row, 0)?, connected: get(row, 1)? }),
+            None => Ok(Standbys { awaited: String::new(), connected: 0 }),
+        }
+    }
+
     /// The part of a home's log that no snapshot has.
     pub fn log_tail(&mut self, home: &str) -> Result<LogTail, StoreError> {
         let read = "WITH newest AS (

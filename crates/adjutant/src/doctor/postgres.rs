@@ -1,0 +1,69 @@
+//! Checks a home in PostgreSQL: who owns it, how far this server's file is behind, and what a commit waits for.
+
+use std::time::Duration;
+
+use engine::{HomeAdmin, HomeAdminError, HomeRow, HomeStandbys};
+
+use super::Check;
+use crate::config::{Config, SharedConfig};
+use crate::environment::Environment;
+use crate::home::Home;
+
+const NAME: &str = "postgres";
+/// Time limit for PostgreSQL's answers.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Looks at the home in PostgreSQL that the configuration names, if it names one. Blocks, outside of a runtime.
+pub(super) fn look(home: &Home, config: &Config, env: &Environment) -> Option<Check> {
+    let shared = match config.shared(home, env) {
+        Ok(shared) => shared?,
+        Err(error) => {
+            let next = "write `database: postgres://ROLE@HOST/DATABASE` in config.yaml";
+            return Some(Check::fail(NAME, error.to_string(), next));
+        }
+    };
+    let address = shared.address.text();
+    Some(match facts(&shared) {
+        Ok((row, standbys)) => Check::ok(NAME, described(home, address, &row, &standbys)),
+        Err(error) if error.is_away() => {
+            let next = "start PostgreSQL, or mend `database` in config.yaml; a server waits for it and \
+                        then goes on by itself";
+            Check::fail(NAME, format!("{address}: {error}"), next)
+        }
+        Err(error) => {
+            let next =
+                "`adjutant home list` lists the homes there are, `adjutant home create` makes one";
+            Check::fail(NAME, format!("{address}: {error}"), next)
+        }
+    })
+}
+
+fn facts(shared: &SharedConfig) -> Result<(HomeRow, HomeStandbys), HomeAdminError> {
+    let mut admin = HomeAdmin::look(&shared.address, LIMIT)?;
+    Ok((admin.home(&shared.name)?, admin.standbys()?))
+}
+
+fn described(home: &Home, address: &str, row: &HomeRow, standbys: &HomeStandbys) -> String {
+    let owner = match &row.owner_url {
+        Some(url) => format!("{url} owns it"),
+        None => "nobody owns it".to_owned(),
+    };
+    let file = engine::member_database(home.state_dir());
+    let had = if file.is_file() { engine::member_commit(&file).ok().flatten() } else { None };
+    let lag = match had {
+        Some(had) => format!("this server's file lacks {} commits", row.seq.saturating_sub(had)),
+        None => "this machine has no file of it yet".to_owned(),
+    };
+    let standby = match standbys {
+        HomeStandbys { awaited: Some(names), connected } => {
+            format!("a commit waits for the standby `{names}` ({connected} connected)")
+        }
+        HomeStandbys { awaited: None, connected: 0 } => {
+            "no synchronous standby: what is on PostgreSQL's disk alone is lost with it".to_owned()
+        }
+        HomeStandbys { awaited: None, connected } => format!(
+            "no synchronous standby ({connected} follow without being waited for): a failover loses the newest commits"
+        ),
+    };
+    format!("home `{}` at {address}: {owner}, epoch {}; {lag}; {standby}", row.name, row.epoch)
+}
