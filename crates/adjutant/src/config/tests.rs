@@ -71,8 +71,10 @@ fn a_wrong_value_is_refused_with_its_line() {
     );
     assert_eq!(
         line("mirror: true\ndatabase: postgres://x/y"),
-        "config.yaml:2: must be a path: this version keeps its record in SQLite"
+        "config.yaml:2: the address cannot be read (it names no role); write `postgres://ROLE@HOST/DATABASE`"
     );
+    assert!(line("database: postgres://crew:secret@x/y").contains("PGPASSFILE"));
+    assert!(line("database: mysql://crew@x/y").contains("does not begin with `postgres://`"));
     assert!(line("prices:\n  m: {input: .nan, output: 1}").starts_with("config.yaml:2: "));
     assert!(line("limits:\n  depth: [1]").starts_with("config.yaml:2: "));
     assert!(line("mirror:\n  - x").starts_with("config.yaml:2: "));

@@ -83,6 +83,8 @@ const ROUTES: &[(&str, &str, For)] = &[
     ("GET", "/api/record/histogram", For::Operator),
     ("GET", "/api/record/{number}", For::Operator),
     ("GET", "/api/roles", For::Operator),
+    ("GET", "/api/home/files", For::Operator),
+    ("POST", "/api/home/files", For::Operator),
     ("GET", "/api/settings", For::Operator),
     ("POST", "/api/settings/check", For::Operator),
     ("POST", "/api/settings/save", For::Operator),

@@ -32,8 +32,8 @@ use crate::world::{OLDER, OPERATOR, PATIENCE, Session, Stream, World, request, w
 struct Probe;
 
 impl GatewayProbe for Probe {
-    fn is_operator(&self, token: &str) -> bool {
-        token == OPERATOR
+    fn operator_hash(&self) -> Option<String> {
+        Some(engine::hash_token(OPERATOR))
     }
 
     fn metrics(&self) -> String {
@@ -61,6 +61,7 @@ impl Peer {
         let options = GatewayOptions {
             server_id: "sv_peer".to_owned(),
             url: format!("http://{address}"),
+            own_url: format!("http://{address}"),
             version: "0.1.0".to_owned(),
             hosts: vec!["crew.example".to_owned()],
             limits,

@@ -59,6 +59,10 @@ impl Grant {
             | "slack.apiUrl"
             | "slack.botTokenVariable"
             | "slack.appTokenVariable"
+            // Where the record is, and who can write it.
+            | "database"
+            | "cluster.home"
+            | "cluster.url"
             // What an agent is, and what it runs.
             | "category"
             | "agent"
@@ -150,9 +154,9 @@ mod tests {
     /// `mcp.fullAccessCategories` count where their rules come out.
     const NOTHING: [&str; 41] = [
         "checkTimeout",
+        "cluster.lease",
         "context.files",
         "context.size",
-        "database",
         "github.pollSeconds",
         "loop.failures",
         "loop.iterations",

@@ -19,6 +19,7 @@ const CLIENTS: usize = 8;
 
 /// Rounds of a drill: `make drill` asks for more.
 pub(super) fn rounds() -> usize {
+    #[expect(clippy::disallowed_methods, reason = "of the drill, and not of the program")]
     let asked = std::env::var("ADJUTANT_DRILL_ROUNDS").ok();
     asked.map_or(3, |rounds| rounds.parse().unwrap())
 }
@@ -150,9 +151,12 @@ pub(super) async fn under_load(
     expect_all_once(cluster, &crew, &letters).await;
     let outages: Vec<u128> = outages.iter().map(Duration::as_millis).collect();
     let count = letters.len();
-    println!(
-        "{what}: {count} letters answered, 0 lost, 0 twice; {again} tries more; outages in ms: {outages:?}"
-    );
+    #[expect(clippy::print_stdout, reason = "the figures are the point")]
+    {
+        println!(
+            "{what}: {count} letters answered, 0 lost, 0 twice; {again} tries more; outages in ms: {outages:?}"
+        );
+    }
     cluster.expect_whole().await;
 }
 

@@ -53,7 +53,7 @@ async fn health_is_about_the_process_and_readiness_about_its_home() {
 
     // An owner whose writer has ended is to be started again.
     peer.role.send_replace(role);
-    world.engine().store().close().await;
+    world.engine().record().close().await;
     for path in ["/healthz", "/readyz"] {
         let (status, body) = plain(&peer, path).await;
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
@@ -82,7 +82,7 @@ async fn a_server_with_a_home_of_its_own_is_ready_when_it_is_healthy() {
     };
     let (status, _, body) = ready().await;
     assert_eq!((status, body), (StatusCode::OK, json!({ "status": "ok", "version": "0.1.0" })));
-    world.engine().store().close().await;
+    world.engine().record().close().await;
     let (status, _, body) = ready().await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(body["reason"], "the database writer has stopped");
@@ -213,7 +213,7 @@ async fn what_an_owner_has_begun_it_ends_when_it_is_drained() {
     assert_eq!((last.unwrap(), code.0), (None, 1001));
     assert!(one.app.shutdown.is_cancelled());
     // Nothing of it is used any more.
-    one.engine().store().close().await;
+    one.engine().record().close().await;
     assert_eq!(peer.get("/api/status").await.0, StatusCode::OK);
 }
 
