@@ -114,7 +114,10 @@ release: setup-release build ## Make the packages for others in dist/: tarball, 
 	@PATH="$(CURDIR)/.tools/release/bin:$$PATH" cargo $(if $(GLIBC),zigbuild,build) --profile dist --locked --package adjutant --target $(TARGET)$(GLIBC)
 	@$(debug)/xtask release $(CARGO_TARGET_DIR)/$(TARGET)/dist/adjutant $(TARGET)$(GLIBC)
 
-drill: setup release ## Install a release in empty folders, in every form, and run the README's tour (over half an hour)
+drill: setup release ## Full rounds of the drills of a shared home; a release installed in every form (over half an hour)
+	$(call say,drill: a home in PostgreSQL whose servers and PostgreSQL are killed)
+	@ADJUTANT_DRILL_ROUNDS=20 cargo nextest run --package adjutant --locked --success-output final \
+	  -E 'test(/cluster::(drills|outages)/)'
 	$(call say,drill: installing the packages)
 	@$(debug)/xtask try dist
 

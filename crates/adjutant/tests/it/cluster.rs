@@ -132,6 +132,24 @@ impl Cluster {
         self.postgres.sql(select).unwrap().parse().unwrap()
     }
 
+    /// Waits until the file of a machine has every commit of the log.
+    async fn until_caught_up(&self, machine: usize) {
+        let path = self.machines[machine].database();
+        let deadline = Instant::now() + PATIENCE;
+        let mut look = interval(Duration::from_millis(20));
+        loop {
+            let seq = self.sql("SELECT seq FROM adjutant.home");
+            // A connection of its own each time: the file may have been set aside since.
+            let file = rusqlite::Connection::open(&path).unwrap();
+            let had = file.query_row("SELECT seq FROM log_position", [], |row| row.get(0));
+            if had.is_ok_and(|had: i64| had >= seq) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "server {machine} does not catch up");
+            look.tick().await;
+        }
+    }
+
     /// Asks the server of a machine to enlist an agent of a role, and returns the status of the answer.
     async fn enlist(&self, machine: usize, role: &str) -> u16 {
         let (status, _) =
@@ -168,7 +186,8 @@ impl Cluster {
         assert_eq!(late, 0, "a server that was replaced has appended");
         let gaps = self.sql("SELECT MAX(seq) - MIN(seq) + 1 - COUNT(*) FROM adjutant.log");
         assert_eq!(gaps, 0, "the log has a gap");
-        for machine in &self.machines {
+        for (number, machine) in self.machines.iter().enumerate() {
+            self.until_caught_up(number).await;
             let checked = machine.world.run(&["home", "check", "--json"]).await.unwrap();
             let verdict = checked.ok().unwrap().json().unwrap();
             assert_eq!(verdict["ok"], true, "{verdict}");

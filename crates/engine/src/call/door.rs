@@ -488,8 +488,12 @@ impl Passage {
         {
             record.insert("causes".into(), causes.into());
         }
-        let (passage, head) = (Arc::clone(self), self.head().await);
         let code = error.code;
+        if code == Code::NoOwner {
+            // Only the owner of the home records anything.
+            return Failure { error, agent, tool: tool.name };
+        }
+        let (passage, head) = (Arc::clone(self), self.head().await);
         let written = self
             .engine
             .store

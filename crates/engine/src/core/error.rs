@@ -277,6 +277,17 @@ impl From<StoreError> for ToolError {
                 source: Some(Box::new(error)),
                 ..Self::new(Code::ExternalError, "")
             },
+            // Whether the write is in the log nobody here can know any more.
+            StoreError::Fenced { .. } => Self {
+                source: Some(Box::new(error)),
+                ..Self::new(
+                    Code::NoOwner,
+                    "another server has taken the home; the outcome of this call is unknown",
+                )
+            }
+            .hint("send the request again with the same `Idempotency-Key`: it takes effect once")
+            .hint("without a key, look whether it took effect before you send it again")
+            .detail("outcome", "unknown"),
             other => Self::internal(other),
         }
     }
@@ -293,6 +304,14 @@ mod tests {
             assert_eq!(Code::parse(name), Some(code));
             assert_eq!(serde_json::to_value(code).unwrap(), name);
         }
+    }
+
+    #[test]
+    fn a_write_that_another_owner_fenced_off_has_an_unknown_outcome_and_no_owner() {
+        let error = ToolError::from(StoreError::Fenced { home: "hm_1".to_owned(), epoch: 3 });
+        assert_eq!(error.code, Code::NoOwner);
+        let body = error.body("mcp__mail__send", None).to_string();
+        assert!(body.contains("unknown") && body.contains("Idempotency-Key"), "{body}");
     }
 
     #[test]

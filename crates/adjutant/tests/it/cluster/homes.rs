@@ -27,7 +27,7 @@ async fn busy() -> (World, Vec<Value>) {
     let world = crate::world().await;
     let server = world.up().await.unwrap();
     let http = Http::new(&server.url, world.operator().await.unwrap());
-    let Agent { id, token } = world.enlist("worker", &[]).await.unwrap();
+    let Agent { id, token } = world.enlist("planner", &[]).await.unwrap();
     let agent = http.with_token(token);
     for number in 0..5 {
         let task = json!({ "title": format!("task {number}") });
