@@ -19,7 +19,9 @@ use crate::config::file::TextFile;
 use crate::config::{self, Config, key};
 use crate::home::Home;
 use crate::home::good::{self, WrittenFiles};
-use crate::terminal::render::{Page, elastic, good as green, line, name, odd};
+use crate::serve::Stage;
+use crate::serve::in_force::accepted_text;
+use crate::terminal::render::{Page, Render, elastic, good as green, line, name, odd};
 
 /// Does what was asked.
 pub(crate) fn run(app: &App, verb: HomeVerb) -> Result<(), Trouble> {
@@ -129,7 +131,7 @@ fn make(
     drop(progress);
     good::restore(&home.dir, state)?;
     TextFile::read(&home.config())?.write(&text)?;
-    app.accept_files(home.clone())?;
+    accept(app, home.clone())?;
     let value = json!({
         "id": made.id, "name": made.name, "database": address.text(), "seq": made.seq,
         "imported": source == Source::ThisMachine, "token": token,
@@ -148,6 +150,18 @@ fn make(
             name("adjutant up --detach"),
         )
     })?)
+}
+
+/// Takes the files for the next server, and says what else they change than where the home is.
+fn accept(app: &App, home: Home) -> Result<(), Trouble> {
+    let stage = Stage { home, env: app.env.clone(), host: None, port: None, shared_files: None };
+    let mut changes = stage.accept()?;
+    changes.retain(|it| it.subject != "database" && !it.subject.starts_with("cluster."));
+    if let Some(text) = accepted_text(&changes) {
+        // With `--json` too: what agents may do is never changed in silence.
+        Render::Text.aside(&text)?;
+    }
+    Ok(())
 }
 
 /// The configuration of a home with the PostgreSQL and the name of the home in it.
@@ -221,7 +235,10 @@ fn bring_back(app: &App) -> Result<(), Trouble> {
     let text = set_key(&String::from_utf8_lossy(&text), "database", "state.db")?;
     rows.insert("config.yaml".to_owned(), text.into_bytes());
     files::write_here(&home, &rows)?;
-    app.accept_files(home)?;
+    // What was in force in the home is nothing new.
+    let next = WrittenFiles::from_rows(rows).write_next(home.state_dir())?;
+    good::commit(home.state_dir(), &next)?;
+    accept(app, home)?;
     let value = json!({
         "name": home_name, "seq": seq, "database": database.display().to_string(),
         "aside": aside.as_ref().map(|path| path.display().to_string()),

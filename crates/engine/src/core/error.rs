@@ -277,6 +277,13 @@ impl From<StoreError> for ToolError {
                 source: Some(Box::new(error)),
                 ..Self::new(Code::ExternalError, "")
             },
+            // Its writer has ended: what it did not answer it may still have written.
+            StoreError::Stopped => Self {
+                source: Some(Box::new(error)),
+                ..Self::new(Code::TransientError, "the server is stopping")
+            }
+            .hint("send the request again with the same `Idempotency-Key`: it takes effect once")
+            .detail("outcome", "unknown"),
             // Whether the write is in the log nobody here can know any more.
             StoreError::Fenced { .. } => Self {
                 source: Some(Box::new(error)),

@@ -168,7 +168,7 @@ async fn only_those_who_may_come_in() {
 }
 
 /// Routes that a visitor may not read: who else may come in, and what the server's environment has.
-const HIDDEN_FROM_VISITORS: [&str; 2] = ["/api/links", "/api/environment"];
+const HIDDEN_FROM_VISITORS: [&str; 3] = ["/api/links", "/api/environment", "/api/home/files"];
 
 #[tokio::test]
 async fn a_visitor_may_look_at_everything_and_do_nothing() {

@@ -101,7 +101,6 @@ async fn without_an_owner_everything_else_is_refused_with_the_reason() {
             (Method::GET, "/api/status"),
             (Method::POST, "/mcp"),
             (Method::POST, "/mcp/execute"),
-            (Method::GET, "/healthz/proof"),
             (Method::POST, "/api/login"),
         ] {
             let asked = request(method, path, Some(OPERATOR), Body::empty());
