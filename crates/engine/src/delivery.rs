@@ -1,13 +1,16 @@
-//! Work on its way into a branch: the outbox, worktrees, reviews, the merge queue, GitHub.
+//! Work on its way into a branch: worktrees, the outbox, reviews, the merge queue, GitHub, and the jobs of the outbox,
+//! which use all of them.
 
 pub(crate) mod consistency;
-pub(crate) mod ended;
+mod git_errors;
 pub(crate) mod github;
+pub(crate) mod jobs;
 pub(crate) mod merge_queue;
 pub(crate) mod outbox;
 pub(crate) mod reviews;
 pub(crate) mod service;
 pub(crate) mod supervised;
 pub(crate) mod worktree_provision;
+pub(crate) mod worktree_release;
 pub(crate) mod worktree_setup;
 pub(crate) mod worktrees;

@@ -21,9 +21,10 @@ use crate::core::settings::{EndReaction, EndReactions, Settings};
 use crate::crew::hooks::CrewHooks;
 use crate::crew::run::{CrewService, Keepers};
 use crate::crew::service::Crew;
-use crate::delivery::outbox::{OutboxRunner, OutboxState};
+use crate::delivery::jobs::OutboxRunner;
+use crate::delivery::outbox::OutboxState;
 use crate::delivery::service::Delivery;
-use crate::delivery::{ended, reviews, worktree_setup};
+use crate::delivery::{reviews, worktree_release, worktree_setup};
 use crate::mail::{letter, panics};
 use crate::notify::mirror::Mirror;
 use crate::notify::service::Notifications;
@@ -44,12 +45,12 @@ const END_REACTIONS: &[EndReaction] = &[
     plans::ended,
     // After its successor is there, if it has one.
     |tx, _, agent, now| letter::forward_unread(tx, agent, now),
-    ended::settle_worktrees,
+    worktree_release::settle_worktrees,
 ];
 
 /// Hooks of the upper rooms in the crew.
 static CREW_HOOKS: CrewHooks = CrewHooks {
-    after_process: ended::after_process,
+    after_process: reviews::after_process,
     prepare_place: |core, agent, run| Box::pin(worktree_setup::prepare(core, agent, run)),
 };
 

@@ -18,6 +18,7 @@ pub(crate) mod loops;
 pub(crate) mod mail;
 mod mcp_config;
 pub(crate) mod merge_queue;
+pub(crate) mod openapi;
 pub(crate) mod operations;
 pub(crate) mod overview;
 pub(crate) mod paging;
@@ -45,7 +46,7 @@ use http::Method;
 
 use crate::answer::json_response;
 use crate::shared::Shared;
-use crate::{auth, openapi};
+use crate::{auth, paths};
 
 /// All routes under `/api`.
 pub(crate) fn routes(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
@@ -60,9 +61,9 @@ pub(crate) fn routes(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
         .route_layer(middleware::from_fn(redaction::redact_reads))
         .route_layer(middleware::from_fn(auth::no_agents))
         .merge(acts)
-        .route(auth::GITHUB, post(github::webhook))
-        .route(auth::LOGIN, post(login::log_in))
-        .route(auth::LOGOUT, post(login::log_out))
+        .route(paths::GITHUB, post(github::webhook))
+        .route(paths::LOGIN, post(login::log_in))
+        .route(paths::LOGOUT, post(login::log_out))
         .route("/api/status", get(running::status))
         .route("/api/tools", get(tools::list))
         .route(
@@ -120,7 +121,7 @@ fn reads() -> Router<Arc<Shared>> {
         .route("/api/epics", get(epics::list))
         .route("/api/epics/{id}", get(epics::show))
         .route("/api/events", get(events::events))
-        .route(auth::WS, get(events::ws::follow))
+        .route(paths::WS, get(events::ws::follow))
         .route("/api/decisions", get(decisions::decisions))
         .route("/api/settings", get(settings::show))
         .route("/api/slack", get(slack::status))

@@ -17,27 +17,14 @@ use tokio::time::timeout;
 use crate::answer::{Answer, BODY_LIMIT, Refusal, hold_while_streaming, is_stream};
 use crate::connections::LetIn;
 use crate::page;
+use crate::paths::{GITHUB, HEALTH, LOGIN, LOGOUT, METRICS, READY, WS};
 use crate::proof;
 use crate::shared::Shared;
 
-/// Routes without a token, beside the page's own files: health,
-pub(crate) const HEALTH: &str = "/healthz";
-/// readiness,
-pub(crate) const READY: &str = "/readyz";
-/// GitHub's signed webhook,
-pub(crate) const GITHUB: &str = "/api/github/webhook";
-/// and a link's code, which a tab exchanges for a token.
-pub(crate) const LOGIN: &str = "/api/login";
-/// Where a tab gives its token back.
-pub(crate) const LOGOUT: &str = "/api/logout";
-/// Where events are told over a WebSocket.
-pub(crate) const WS: &str = "/api/ws";
 /// WebSocket subprotocol.
 pub(crate) const WS_PROTOCOL: &str = "adjutant.events.v1";
 /// With this before it a token may come as a subprotocol: a browser gives a WebSocket no other header.
 const WS_TOKEN: &str = "adjutant.token.";
-/// Route that every token may read beside `/api`.
-pub(crate) const METRICS: &str = "/metrics";
 
 /// Lets a request in, with its principal, or refuses it.
 pub(crate) async fn gate(

@@ -50,7 +50,7 @@ async fn call(shared: &Shared, wish: ToolRequest, progress: &Progress) -> Result
         Ok(answer) => answer,
         Err(panic) => Err(Failure { error: ToolError::internal(panic), agent, tool }),
     };
-    shared.metrics.count(entry, answer.as_ref().err().map(|f| f.error.code), began.elapsed());
+    shared.counters.count(entry, answer.as_ref().err().map(|f| f.error.code), began.elapsed());
     answer
 }
 

@@ -26,9 +26,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::Refusal;
-use crate::auth::{HEALTH, METRICS, READY};
 use crate::connections::{self, ConnectionLimits};
 use crate::guard::Guard;
+use crate::paths::{HEALTH, METRICS, READY};
 use crate::proof::PROOF;
 use forward::Forwarder;
 use no_owner::NoOwner;

@@ -12,7 +12,7 @@ use http::header::{
 use http::{Method, StatusCode};
 
 use crate::answer::Refusal;
-use crate::auth;
+use crate::paths::{HEALTH, METRICS, READY};
 
 mod built {
     //! Files that `build.rs` made of `web/`.
@@ -121,10 +121,7 @@ pub(crate) fn wanted_by(request: &Request) -> bool {
 /// True for a path that the page itself routes.
 fn is_route(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    !matches!(first, "api" | "mcp")
-        && path != auth::METRICS
-        && path != auth::READY
-        && !path.starts_with(auth::HEALTH)
+    !matches!(first, "api" | "mcp") && path != METRICS && path != READY && !path.starts_with(HEALTH)
 }
 
 fn takes_html(headers: &HeaderMap) -> bool {

@@ -21,18 +21,18 @@ use wire::server::{HealthStatus, ServerHealth, ServerRole};
 
 use crate::activity::Count;
 use crate::answer::{Refusal, hold_while_streaming};
-use crate::api::events::tail::Tail;
 use crate::app::App;
 use crate::connections::{self, ConnectionLimits};
+use crate::counters::Counters;
 use crate::guard::Guard;
 use crate::mcp::endpoint::{Endpoint, Way};
 use crate::mcp::handler::Face;
 use crate::mcp::sessions::{self, Sessions};
 use crate::mcp::subscriptions::{self, Subscriptions};
-use crate::metrics::Metrics;
 use crate::registry::{Mount, no_toolset};
 use crate::shared::Shared;
-use crate::{api, auth, execute, metrics, page, proof};
+use crate::tail::Tail;
+use crate::{api, auth, execute, metrics, page, paths, proof};
 
 /// Time for waiting calls to notice that the server ends.
 pub(crate) const LAST_ANSWERS: Duration = Duration::from_secs(2);
@@ -55,7 +55,7 @@ impl Server {
     pub fn new(app: App) -> Self {
         let shared = Arc::new(Shared {
             guard: Guard::new(&app.hosts, &app.url),
-            metrics: Metrics::new(),
+            counters: Counters::new(),
             answers: Count::default(),
             sessions: Sessions::new(app.engine.clone()),
             subscriptions: Subscriptions::default(),
@@ -72,10 +72,10 @@ impl Server {
             move || Face::new(&shared)
         });
         let mut router = Router::new()
-            .route(auth::HEALTH, get(health))
-            .route(auth::READY, get(health))
+            .route(paths::HEALTH, get(health))
+            .route(paths::READY, get(health))
             .route(proof::PROOF, get(proof::prove))
-            .route(auth::METRICS, get(metrics::metrics))
+            .route(paths::METRICS, get(metrics::metrics))
             .route("/mcp/execute", post(execute::execute))
             .route_layer(middleware::from_fn_with_state(
                 Arc::clone(&shared),

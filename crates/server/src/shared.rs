@@ -4,18 +4,18 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::activity::Count;
-use crate::api::events::tail::Tail;
 use crate::app::App;
+use crate::counters::Counters;
 use crate::guard::Guard;
 use crate::mcp::sessions::Sessions;
 use crate::mcp::subscriptions::Subscriptions;
-use crate::metrics::Metrics;
+use crate::tail::Tail;
 
 /// State shared by all requests.
 pub(crate) struct Shared {
     pub(crate) app: App,
     pub(crate) guard: Guard,
-    pub(crate) metrics: Metrics,
+    pub(crate) counters: Counters,
     /// Requests that are not answered yet; a stream nobody asked a question on is not one of them
     pub(crate) answers: Count,
     pub(crate) sessions: Sessions,

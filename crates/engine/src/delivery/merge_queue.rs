@@ -1,5 +1,5 @@
 //! The merge queue as others see it: what waits to be approved or for its turn, and what would be in whose
-//! way. What is done about it is the errand's, `errand/merge.rs`.
+//! way. `jobs/merge.rs` merges it.
 
 mod acts;
 mod desk;
@@ -19,12 +19,12 @@ use crate::core::handle::Core;
 use crate::delivery::worktree_setup::epic_branch_of;
 
 pub(crate) use acts::{
-    NOBODY_WORKS, complete, errand_of, hold_back, line_up, pinned_by, requeue, retire, take_out,
-    tell, write_to,
+    NOBODY_WORKS, complete, errand_of, hold_back, in_review, line_up, pinned_by, requeue, retire,
+    take_out, tell, write_to,
 };
 pub use queue::ReviewScope;
 pub(crate) use queue::{Waiting, look_at};
-pub(crate) use view::{Details, conflict_view, conflicts_of, places};
+pub(crate) use view::{Details, conflicts_of, places};
 
 /// Work that was handed in, as the record knows it.
 #[derive(Debug, Clone)]

@@ -1,19 +1,9 @@
-//! The outbox: jobs with effects outside the record.
+//! The outbox: the queue of jobs with effects outside the record.
 //!
-//! *Remember, then do; doing can be repeated.* An errand is a row before anything is done. The [`Desk`]
-//! runs those that are open, one after the other in a lane; each looks before it acts, so that it can be
-//! begun again from the start after a crash; each ends in one transaction with what follows from it, and
-//! one that cannot be done is undone first. [`Point`] names the places between the steps.
+//! *Remember, then do; doing can be repeated.* A job is a row before anything is done. `jobs` runs those that are open,
+//! one after the other in a lane.
 
-pub(crate) mod commit;
-mod desk;
-pub(crate) mod feedback;
-pub(crate) mod issues;
-pub(crate) mod merge;
-pub(crate) mod pull;
-pub(crate) mod rebase;
-pub(crate) mod review;
-mod tidy;
+pub(crate) mod params;
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +12,7 @@ use model::review::OutboxJobKind;
 use model::{AgentId, OutboxJobId, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{EventDraft, NewOutboxJob, OutboxJob, Tx};
 use tokio::sync::Notify;
 use wire::event::{ErrandCreated, EventData};
@@ -31,10 +21,6 @@ use crate::call::cx::fresh;
 use crate::call::observer::{CallNote, CallObserver};
 use crate::core::durable;
 use crate::core::error::ToolError;
-use crate::core::handle::Core;
-use crate::core::point::Point;
-
-pub use desk::OutboxRunner;
 
 /// A job to enqueue.
 #[derive(Debug, Clone)]
@@ -56,7 +42,12 @@ pub(crate) fn lane_of(agent: AgentId) -> String {
     format!("agent:{agent}")
 }
 
-/// Remembers what is to be done, and tells the desk.
+/// The lane in which work is merged into a branch.
+pub(crate) fn lane_to(target: &str) -> String {
+    format!("merge:{target}")
+}
+
+/// Remembers what is to be done, and tells the runner.
 pub(crate) fn send<W: Serialize>(
     tx: &mut Tx<'_>,
     sending: NewJob<'_, W>,
@@ -109,8 +100,8 @@ pub(crate) fn outcome<A: DeserializeOwned>(
 }
 
 /// Decodes the parameters of an outbox job.
-pub(crate) fn decode_wish<W: DeserializeOwned>(errand: &OutboxJob) -> Result<W, ToolError> {
-    durable::decode(&errand.wish, row_of(errand), "wish")
+pub(crate) fn decode_params<W: DeserializeOwned>(errand: &OutboxJob) -> Result<W, ToolError> {
+    durable::decode(&errand.wish, row_of(errand), "parameters")
 }
 
 /// Decodes the notes of an outbox job.
@@ -121,53 +112,8 @@ pub(crate) fn decode_notes<N: DeserializeOwned>(
     errand.notes.as_deref().map(decode).transpose()
 }
 
-/// The parameters of a job that is run: one that cannot be decoded is never tried again.
-fn wish_of<W: DeserializeOwned>(errand: &OutboxJob) -> Result<W, JobError> {
-    decode_wish(errand).map_err(JobError::Never)
-}
-
-/// The notes of a job that is run: one that cannot be decoded is never tried again.
-fn notes_of<N: DeserializeOwned>(errand: &OutboxJob) -> Result<Option<N>, JobError> {
-    decode_notes(errand).map_err(JobError::Never)
-}
-
 fn row_of(errand: &OutboxJob) -> String {
     format!("outbox job `{}`", errand.id)
-}
-
-/// Writes down what is known of an errand, for whoever begins it again.
-async fn note<N: Serialize>(engine: &Core, id: OutboxJobId, notes: &N) -> Result<(), ToolError> {
-    let notes = serde_json::to_string(notes).map_err(ToolError::internal)?;
-    Ok(engine.store.write(move |tx| tx.outbox_job_set_notes(id, &notes)).await?)
-}
-
-/// Consequence of a finished job: applied in the transaction of its end, perhaps more than
-/// once.
-type Ending = Box<dyn Fn(&mut Tx<'_>, Timestamp) -> Result<Value, ToolError> + Send + Sync>;
-
-/// Why an errand is not done.
-#[derive(Debug)]
-enum JobError {
-    /// It may go better in a moment
-    Again(ToolError),
-    /// It has to wait until then
-    Until(Timestamp),
-    /// The server ends; the next one goes on
-    Leave,
-    /// It cannot be done
-    Never(ToolError),
-}
-
-impl From<ToolError> for JobError {
-    fn from(error: ToolError) -> Self {
-        if error.is_transient() { Self::Again(error) } else { Self::Never(error) }
-    }
-}
-
-impl From<host::git::GitError> for JobError {
-    fn from(error: host::git::GitError) -> Self {
-        ToolError::from(error).into()
-    }
 }
 
 /// Shared state of the outbox.
@@ -181,13 +127,18 @@ pub(crate) struct OutboxState {
 }
 
 impl OutboxState {
-    /// Has the desk look again.
+    /// Has the runner look again.
     pub(crate) fn ring(&self) {
         self.bell.notify_one();
     }
 
+    /// Waits until it is rung.
+    pub(super) async fn rung(&self) {
+        self.bell.notified().await;
+    }
+
     /// Says whose errands wait, and takes those that were heard of.
-    fn turn(&self, waiting: HashSet<AgentId>) -> HashSet<AgentId> {
+    pub(super) fn turn(&self, waiting: HashSet<AgentId>) -> HashSet<AgentId> {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = waiting;
         std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -202,6 +153,3 @@ impl CallObserver for OutboxState {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,6 @@
 //! Reviews: what follows when one begins, ends, stays silent or takes too long.
 
 pub(crate) mod acts;
-pub(crate) mod approval;
 mod at_end;
 pub(crate) mod prompt;
 pub(crate) mod view;
@@ -15,12 +14,14 @@ use store::{
 };
 use wire::event::{EventData, ReviewEnded};
 
-pub(crate) use at_end::{ask_at_end, note_no_reviewer};
+use at_end::ask_at_end;
+pub(crate) use at_end::note_no_reviewer;
 pub(crate) use words::deliver;
 
-use crate::core::error::ToolError;
+use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
 use crate::core::settings::Settings;
+use crate::crew::hooks::{AfterProcess, ProcessEnd};
 use crate::crew::run::finish::Lasted;
 use crate::crew::run::{reconcile, stop};
 use crate::crew::transition;
@@ -54,6 +55,17 @@ pub(crate) fn history(
         abandon_after: settings.review.auto_abandon_after,
     };
     Ok((iterations, failures, limits))
+}
+
+/// That an agent has had all the reviews it may have: the seed's words and fields.
+pub(crate) fn limit_error(coder: AgentId, limit: u32) -> ToolError {
+    let message = format!("Maximum review iterations ({limit}) reached for agent {coder}");
+    ToolError::new(Code::ReviewLimitExceeded, message)
+        .hint("Create pull request with current work")
+        .hint("Abandon this approach and try different solution")
+        .hint("Manually review and fix issues before requesting review")
+        .detail("current_iteration", limit)
+        .detail("max_iterations", limit)
 }
 
 /// End of a review.
@@ -200,8 +212,32 @@ pub(crate) fn ended(
     close(tx, settings, &review, &closing, now)
 }
 
+/// Decides what becomes of an agent whose process has ended: one that waits for a review is not over, one that ended
+/// without having heard what the review said goes on with it, and one whose work needs a reviewer gets one.
+pub(crate) fn after_process(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    end: &ProcessEnd<'_>,
+) -> Result<AfterProcess, ToolError> {
+    let &ProcessEnd { agent, outcome, lasted, left_work, now } = end;
+    let by_itself = matches!(outcome, Outcome::Succeeded | Outcome::Failed);
+    if by_itself && waits(tx, agent)? {
+        return Ok(AfterProcess::Parked);
+    }
+    if outcome != Outcome::Succeeded {
+        return Ok(AfterProcess::Over);
+    }
+    if let Some(unheard) = unheard(tx, settings, agent, lasted, now)? {
+        return Ok(AfterProcess::GoesOn(unheard));
+    }
+    if left_work && ask_at_end(tx, settings, agent, lasted.head.as_deref(), now)? {
+        return Ok(AfterProcess::Parked);
+    }
+    Ok(AfterProcess::Over)
+}
+
 /// True if an agent waits for a review, so that its process may end before it does.
-pub(crate) fn waits(tx: &Tx<'_>, agent: &Agent) -> Result<bool, ToolError> {
+fn waits(tx: &Tx<'_>, agent: &Agent) -> Result<bool, ToolError> {
     Ok(agent.state == AgentState::WaitingReview && tx.review_open_of(agent.id)?.is_some())
 }
 
@@ -210,7 +246,7 @@ pub(crate) fn waits(tx: &Tx<'_>, agent: &Agent) -> Result<bool, ToolError> {
 ///
 /// An agent has heard it if it gave any sign of life since, if it committed on top of the feedback, or if its
 /// process lived on for longer than one that was leaving anyway would have.
-pub(crate) fn unheard(
+fn unheard(
     tx: &mut Tx<'_>,
     settings: &Settings,
     agent: &Agent,

@@ -8,10 +8,8 @@ use host::hooks;
 use model::event::EventKind;
 use model::review::{OutboxJobKind, WorktreeState};
 use model::{AgentId, EventKinds, Timestamp};
-use serde_json::json;
 use store::{Agent, AgentPage, EventDraft, NewWorktree, Run, Tx, Worktree};
 use wire::event::{AgentWarned, EventData, WorktreeChanged};
-use wire::merges::ConflictView;
 
 use crate::call::cx::task_of;
 use crate::core::error::{Code, ToolError};
@@ -20,7 +18,6 @@ use crate::core::handle::Core;
 use crate::core::point::Point;
 use crate::core::settings;
 use crate::crew::run::{Claims, RunOptions};
-use crate::delivery::merge_queue::conflict_view;
 use crate::delivery::worktree_provision;
 
 /// The beginning of the names of all our branches.
@@ -51,25 +48,6 @@ pub(crate) fn epic_branch_of(epic: model::EpicId) -> String {
 /// Identity for Adjutant's own commits, with a fixed time so that they can be repeated.
 pub(crate) fn ourselves(at: Timestamp) -> CommitIdentity {
     CommitIdentity { name: "Adjutant".to_owned(), email: "adjutant@localhost".to_owned(), at }
-}
-
-impl From<GitError> for ToolError {
-    fn from(error: GitError) -> Self {
-        let message = error.to_string();
-        if error.is_transient() {
-            return Self::new(Code::TransientError, message);
-        }
-        match error {
-            GitError::Conflict(conflicts) => {
-                let places: Vec<ConflictView> = conflicts.iter().map(conflict_view).collect();
-                Self::conflict(message).detail("conflicts", json!(places))
-            }
-            GitError::Dirty(files) => Self::conflict(message).detail("files", files),
-            GitError::NotARepository { .. } | GitError::NoCommits => Self::wrong_state(message),
-            GitError::NoSuchRevision(_) => Self::not_found(message),
-            _ => Self::new(Code::ExternalError, message),
-        }
-    }
 }
 
 /// Working place of an agent.

@@ -2,7 +2,6 @@
 
 mod follow;
 mod sse;
-pub(crate) mod tail;
 pub(crate) mod ws;
 
 use std::sync::Arc;

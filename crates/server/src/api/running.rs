@@ -32,7 +32,7 @@ pub(crate) async fn status(
         agents: live.all,
         running: live.running,
         waiting: live.waiting,
-        calls: shared.metrics.calls(),
+        calls: shared.counters.calls(),
         record: app.engine.record_counts()?,
         operator: principal == Principal::Operator,
         shared_home: app.shared_home.clone(),

@@ -14,8 +14,9 @@ use wire::server::{HealthStatus, ServerHealth, ServerProof, ServerRole};
 use super::no_owner::NoOwner;
 use super::{Face, GatewayOptions, HomeRole};
 use crate::answer::Refusal;
-use crate::auth::{METRICS, READY, token_of, unauthenticated};
+use crate::auth::{token_of, unauthenticated};
 use crate::metrics::METRICS_TYPE;
+use crate::paths::{METRICS, READY};
 use crate::proof::{PROOF, ProofQuery};
 use crate::server::wrong_method;
 

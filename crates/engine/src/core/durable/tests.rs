@@ -9,8 +9,11 @@ use super::*;
 use crate::automation::loops::prompt::Recovery;
 use crate::crew::result::AgentResult;
 use crate::crew::run::{RunOptions, notes};
+use crate::delivery::jobs::{commit, feedback, pull, rebase};
 use crate::delivery::merge_queue::Details;
-use crate::delivery::outbox::{commit, feedback, issues, merge, pull, rebase, review};
+use crate::delivery::outbox::params::{
+    CommitRequest, FeedbackJob, IssuesJob, MergeJob, MergeNotes, PullJob, RebaseJob, ReviewJob,
+};
 
 /// Decodes a golden value, and checks that nothing of it was passed over.
 fn check<T: DeserializeOwned + Serialize>(golden: &str) {
@@ -40,17 +43,17 @@ macro_rules! golden {
 
 golden! {
     "errand_commit_notes": commit::Notes,
-    "errand_commit_wish": commit::CommitRequest,
+    "errand_commit_wish": CommitRequest,
     "errand_feedback_notes": feedback::Notes,
-    "errand_feedback_wish": feedback::FeedbackJob,
-    "errand_issues_wish": issues::IssuesJob,
-    "errand_merge_notes": merge::Notes,
-    "errand_merge_wish": merge::MergeJob,
+    "errand_feedback_wish": FeedbackJob,
+    "errand_issues_wish": IssuesJob,
+    "errand_merge_notes": MergeNotes,
+    "errand_merge_wish": MergeJob,
     "errand_pull_notes": pull::Notes,
-    "errand_pull_wish": pull::PullJob,
+    "errand_pull_wish": PullJob,
     "errand_rebase_notes": rebase::Notes,
-    "errand_rebase_wish": rebase::RebaseJob,
-    "errand_review_wish": review::ReviewJob,
+    "errand_rebase_wish": RebaseJob,
+    "errand_review_wish": ReviewJob,
     "loop_recovery": Recovery,
     "merge_details": Details,
     "run_notes": notes::Notes,

@@ -15,9 +15,9 @@ use wire::event::{EventData, PullChanged};
 use crate::call::cx::task_of;
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
-use crate::delivery::ended;
 use crate::delivery::reviews::tell;
 use crate::delivery::service::Delivery;
+use crate::delivery::worktree_release;
 use crate::mail::letter::{self, Letter};
 use crate::tasks::epic::advance;
 use crate::tasks::task_change;
@@ -115,7 +115,7 @@ fn clear(
     if tx.worktree_of(agent.id)?.is_none_or(|worktree| worktree.branch != pull.branch) {
         return Ok(());
     }
-    ended::discard_worktree(tx, agent, now)
+    worktree_release::discard_worktree(tx, agent, now)
 }
 
 /// Tells whoever did the work, or whoever asked for it.

@@ -12,10 +12,10 @@ use crate::call::cx::fresh;
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::crew::run::stop;
-use crate::delivery::ended;
-use crate::delivery::outbox::merge::{MergeJob, lane_to};
-use crate::delivery::outbox::{self, NewJob};
+use crate::delivery::outbox::params::MergeJob;
+use crate::delivery::outbox::{self, NewJob, lane_to};
 use crate::delivery::service::Delivery;
+use crate::delivery::worktree_release;
 use crate::mail::letter::{self, Letter, Word};
 use crate::tasks::task_change::{self, Mover};
 
@@ -27,7 +27,7 @@ pub(crate) const NOBODY_WORKS: &str =
 fn open(tx: &Tx<'_>) -> Result<Vec<(OutboxJobId, MergeJob)>, ToolError> {
     let open =
         tx.outbox_jobs_open()?.into_iter().filter(|errand| errand.kind == OutboxJobKind::Merge);
-    open.map(|one| Ok((one.id, outbox::decode_wish(&one)?))).collect()
+    open.map(|one| Ok((one.id, outbox::decode_params(&one)?))).collect()
 }
 
 /// The errand that is to find out what was approved of a task, and the merge that comes of it.
@@ -127,6 +127,35 @@ pub(crate) fn take_out(
     tell(tx, &merge, MergeState::SentBack, change, now)
 }
 
+/// Refuses a task that is not in review.
+pub(crate) fn in_review(task: &Task) -> Result<(), ToolError> {
+    let state = task.state.name();
+    if state == TaskStateName::Review {
+        return Ok(());
+    }
+    let number = TaskRef::Number(task.number);
+    let said = serde_json::to_value(state.office()).unwrap_or_default();
+    let said = said.as_str().unwrap_or_default().to_owned();
+    let message = format!("{number} is {said}, and only what is in REVIEW can be approved");
+    let error = ToolError::conflict(message).detail("state", said);
+    Err(match state {
+        TaskStateName::Completed => {
+            error.hint("there is nothing left to decide: it was merged, or it left no changes")
+        }
+        TaskStateName::Pending | TaskStateName::Failed | TaskStateName::Cancelled => {
+            error.hint(format!(
+                "no agent works on it; `adjutant run --role ROLE --task {number} PROMPT` starts an agent"
+            ))
+        }
+        TaskStateName::Assigned
+        | TaskStateName::InProgress
+        | TaskStateName::Blocked
+        | TaskStateName::Review => error.hint(
+            "its agent submits it with `update_status` and `REVIEW`, or by ending successfully",
+        ),
+    })
+}
+
 /// Completes a task from wherever it stands, through the steps between.
 pub(crate) fn complete(tx: &mut Tx<'_>, task: &mut Task, by: Mover) -> Result<(), ToolError> {
     let start = TaskMove::Start { claim: None };
@@ -207,7 +236,7 @@ pub(crate) fn retire(
         && let Some(owner) = tx.agent_get(worktree.agent)?
         && (owner.ended_at().is_some() || does_only_this(&owner))
     {
-        ended::discard_worktree(tx, &owner, now)?;
+        worktree_release::discard_worktree(tx, &owner, now)?;
     }
     match worker.filter(|worker| does_only_this(worker)) {
         Some(worker) => stop::stop_tree(tx, settings, worker.id, stopped, now),

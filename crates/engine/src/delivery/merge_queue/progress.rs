@@ -11,7 +11,7 @@ use super::queue::one_view;
 use crate::core::error::ToolError;
 use crate::core::redact::LineRedactor;
 use crate::delivery::outbox;
-use crate::delivery::outbox::merge::Notes;
+use crate::delivery::outbox::params::MergeNotes;
 use crate::delivery::service::Delivery;
 
 /// Number of last lines shown.
@@ -41,10 +41,11 @@ impl Delivery {
         let notes = self.store.read(|tx| {
             let errand =
                 errand_of(tx, merge)?.map(|id| tx.outbox_job_get(id)).transpose()?.flatten();
-            let notes = errand.map(|errand| outbox::decode_notes::<Notes>(&errand)).transpose()?;
+            let notes =
+                errand.map(|errand| outbox::decode_notes::<MergeNotes>(&errand)).transpose()?;
             Ok::<_, ToolError>(notes.flatten())
         })?;
-        let number = notes.map_or(0, |notes| notes.check());
+        let number = notes.map_or(0, |notes| notes.check);
         if number == 0 {
             return Ok(None);
         }

@@ -4,24 +4,15 @@ use host::git::Conflict;
 use model::task::TaskRef;
 use serde::{Deserialize, Serialize};
 use store::{Merge, Tx};
-use wire::merges::{ConflictView, LineRange, MergeView};
+use wire::merges::{ConflictView, MergeView};
 
 use crate::core::durable;
 use crate::core::error::ToolError;
+use crate::delivery::git_errors::conflict_view;
 use crate::delivery::reviews::FEEDBACK_FILE;
 
 /// Conflicts listed in a mail.
 const NAMED: usize = 20;
-
-/// A conflict as it is shown.
-pub(crate) fn conflict_view(conflict: &Conflict) -> ConflictView {
-    let lines = |(from, to): &(u32, u32)| LineRange { from: *from, to: *to };
-    ConflictView {
-        file: conflict.path.clone(),
-        lines: conflict.lines.iter().map(lines).collect(),
-        kind: conflict.kind.clone(),
-    }
-}
 
 /// Conflicts as they are shown. Feedback is no part of the work, so it is in nobody's way.
 pub(crate) fn conflicts_of(conflicts: &[Conflict]) -> Vec<ConflictView> {

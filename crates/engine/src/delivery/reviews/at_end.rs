@@ -13,7 +13,8 @@ use crate::core::settings::Settings;
 use crate::crew::run::draft::find_role;
 use crate::crew::run::required_review::required_review;
 use crate::crew::transition;
-use crate::delivery::outbox::{self, NewJob, lane_of, review};
+use crate::delivery::outbox::params::ReviewJob;
+use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::tasks::task_change;
 
 /// Has a reviewer look at what an agent left whose process has ended with `head` checked out, and has the agent wait for
@@ -48,7 +49,7 @@ pub(crate) fn ask_at_end(
         note_no_reviewer(tx, agent, &error.message, now)?;
         return Ok(false);
     }
-    let wish = review::ReviewJob {
+    let wish = ReviewJob {
         coder: agent.id,
         reviewer: fresh(AgentId::from_bits)?,
         message: None,

@@ -10,12 +10,11 @@ use wire::reviews::{
     CoderView, FeedbackView, PullRequestView, ReviewStory, ReviewTask, ReviewView, Reviews,
 };
 
-use super::history;
+use super::{history, limit_error};
 use crate::call::cx::{find_agent, find_task, task_of};
 use crate::core::error::ToolError;
 use crate::core::scope::ListScope;
 use crate::core::settings::Settings;
-use crate::delivery::outbox::review::limit_error;
 use crate::delivery::service::Delivery;
 
 /// Agents read at once.

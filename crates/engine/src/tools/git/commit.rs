@@ -11,7 +11,8 @@ use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::outbox::commit::{CommitOutcome, CommitRequest};
+use crate::delivery::jobs::commit::CommitOutcome;
+use crate::delivery::outbox::params::CommitRequest;
 use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 

@@ -11,7 +11,7 @@ use crate::call::cx::{ReadCx, WriteCx, task_of};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::outbox::rebase::RebaseJob;
+use crate::delivery::outbox::params::RebaseJob;
 use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 

@@ -10,9 +10,8 @@ use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::outbox::issues::{
-    BODY, Created, IssueDraft, IssuesJob, LABEL, LABELS, LANE, MAX_ISSUES, TITLE,
-};
+use crate::delivery::jobs::issues::{BODY, Created, LABEL, LABELS, LANE, MAX_ISSUES, TITLE};
+use crate::delivery::outbox::params::{IssueDraft, IssuesJob};
 use crate::delivery::outbox::{self, NewJob};
 use crate::tools::items::Items;
 

@@ -10,7 +10,8 @@ use crate::call::cx::{ReadCx, WriteCx, find_agent};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::outbox::pull::{Opened, PullJob};
+use crate::delivery::jobs::pull::Opened;
+use crate::delivery::outbox::params::PullJob;
 use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 

@@ -12,8 +12,9 @@ use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::run::draft::find_role;
-use crate::delivery::outbox::{self, NewJob, lane_of, review};
-use crate::delivery::reviews::history;
+use crate::delivery::outbox::params::ReviewJob;
+use crate::delivery::outbox::{self, NewJob, lane_of};
+use crate::delivery::reviews::{history, limit_error};
 use crate::delivery::worktree_setup::no_place;
 
 /// Longest wait for the reviewer, in seconds.
@@ -76,13 +77,13 @@ impl Ask for RequestReview {
             return Err(ToolError::wrong_state(format!("you are {}", coder.state.name())));
         }
         let (iterations, _, limits) = history(cx.tx, cx.settings, coder.id)?;
-        limits.next(iterations).map_err(|limit| review::limit_error(coder.id, limit))?;
+        limits.next(iterations).map_err(|limit| limit_error(coder.id, limit))?;
         find_role(cx.settings, &cx.settings.review.role).map_err(|error| {
             error.hint("`review.role` in the configuration names the role that reviews")
         })?;
         let reviewer = fresh(AgentId::from_bits)?;
         let text = |text: &Option<Text<20_000>>| text.as_ref().map(ToString::to_string);
-        let wish = review::ReviewJob {
+        let wish = ReviewJob {
             coder: coder.id,
             reviewer,
             message: text(&args.completion_message),

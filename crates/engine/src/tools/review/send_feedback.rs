@@ -10,7 +10,8 @@ use crate::call::cx::{ReadCx, WriteCx, fresh};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::outbox::{self, NewJob, feedback, lane_of};
+use crate::delivery::outbox::params::FeedbackJob;
+use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::tools::items::Items;
 
 /// Longest wait for the feedback to be delivered, in seconds.
@@ -79,7 +80,7 @@ impl Ask for SendFeedback {
         }
         let id = fresh(FeedbackId::from_bits)?;
         let items = args.actionable_items.as_ref().map(Items::as_slice).unwrap_or_default();
-        let wish = feedback::FeedbackJob {
+        let wish = FeedbackJob {
             id,
             reviewer,
             coder: review.coder,

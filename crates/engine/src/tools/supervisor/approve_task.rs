@@ -15,8 +15,8 @@ use crate::call::cx::{ReadCx, WriteCx, fresh};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::merge_queue::{self, Details, Handed};
-use crate::delivery::outbox::merge::{MergeJob, in_review};
+use crate::delivery::merge_queue::{self, Details, Handed, in_review};
+use crate::delivery::outbox::params::MergeJob;
 use crate::delivery::outbox::{self, NewJob};
 
 /// Longest wait for the merge and its check, in seconds.

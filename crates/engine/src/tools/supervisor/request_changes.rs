@@ -10,8 +10,7 @@ use super::led_task;
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
-use crate::delivery::merge_queue::{self, NOBODY_WORKS, worker_of};
-use crate::delivery::outbox::merge::in_review;
+use crate::delivery::merge_queue::{self, NOBODY_WORKS, in_review, worker_of};
 use crate::mail::letter::Word;
 use crate::tasks::task_change;
 

@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use wire::event::StreamHead;
 
-use super::tail::RenderedEvent;
 use super::{Wanted, removed};
 use crate::activity::Counted;
 use crate::answer::Answer;
 use crate::shared::Shared;
+use crate::tail::RenderedEvent;
 
 /// Keep-alive interval of a stream.
 const BEAT: Duration = Duration::from_secs(15);

@@ -4,40 +4,24 @@ use std::path::PathBuf;
 
 use model::agent::{AgentEvent, AgentState, Outcome};
 use model::review::WorktreeState;
-use model::{AgentId, TaskRef, Timestamp};
-use serde::{Deserialize, Serialize};
+use model::{TaskRef, Timestamp};
 use serde_json::{Map, Value, json};
 use store::{Agent, NewReview, NewWorktree, OutboxJob, StopRequest, Tx};
 use wire::event::{EventData, ReviewRequested};
 
-use super::{Ending, JobError, Point, wish_of};
+use super::{Ending, JobError, Point, params_of};
 use crate::call::cx::{find_agent, task_of};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::settings::Settings;
 use crate::crew::run::{Claims, Draft, RunOptions, draft, stop};
 use crate::crew::transition::{self, MoveError};
-use crate::delivery::reviews::{history, note_no_reviewer, prompt, tell};
+use crate::delivery::outbox::params::ReviewJob;
+use crate::delivery::reviews::{history, limit_error, note_no_reviewer, prompt, tell};
 use crate::delivery::worktree_setup::{no_branch, ourselves, review_branch_of, work_of};
 
 /// Changed files listed in the reviewer's prompt.
 const FILES: usize = 100;
-
-/// Parameters of a review job.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct ReviewJob {
-    /// Author of the work
-    pub(crate) coder: AgentId,
-    /// Reviewing agent
-    pub(crate) reviewer: AgentId,
-    /// Message of the coder
-    pub(crate) message: Option<String>,
-    /// Instructions of the coder
-    pub(crate) instructions: Option<String>,
-    /// True if nobody asked for it: the coder's process has ended, and its work needs a reviewer
-    #[serde(default)]
-    pub(crate) at_end: bool,
-}
 
 /// The reviewed branch and commit.
 #[derive(Debug, Clone)]
@@ -51,7 +35,7 @@ struct Fork {
 
 /// Forks the worktree and records the review.
 pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: ReviewJob = wish_of(errand)?;
+    let wish: ReviewJob = params_of(errand)?;
     engine.point(Point::ReviewAsked);
     let asked = wish.clone();
     let fork = engine.outside(move |engine| fork(engine, &asked)).await?;
@@ -171,17 +155,6 @@ fn record(
     }))
 }
 
-/// That an agent has had all the reviews it may have: the seed's words and fields.
-pub(crate) fn limit_error(coder: AgentId, limit: u32) -> ToolError {
-    let message = format!("Maximum review iterations ({limit}) reached for agent {coder}");
-    ToolError::new(crate::core::error::Code::ReviewLimitExceeded, message)
-        .hint("Create pull request with current work")
-        .hint("Abandon this approach and try different solution")
-        .hint("Manually review and fix issues before requesting review")
-        .detail("current_iteration", limit)
-        .detail("max_iterations", limit)
-}
-
 fn values(
     tx: &Tx<'_>,
     coder: &Agent,
@@ -223,7 +196,7 @@ pub(super) async fn undo(
     errand: &OutboxJob,
     error: &ToolError,
 ) -> Result<(), ToolError> {
-    let Ok(wish) = wish_of::<ReviewJob>(errand) else { return Ok(()) };
+    let Ok(wish) = params_of::<ReviewJob>(errand) else { return Ok(()) };
     // Once it is on record the reviewer's end takes it away.
     if engine.store.read(|tx| tx.review_by(wish.reviewer))?.is_some() {
         return Ok(());

@@ -7,23 +7,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{OutboxJob, Reservation};
 
-use super::{Ending, JobError, Point, note, notes_of, wish_of};
+use super::{Ending, JobError, Point, note, notes_of, params_of};
 use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
+use crate::delivery::outbox::params::CommitRequest;
 use crate::delivery::worktree_setup::{no_branch, work_of};
 
 /// Reservations read at once.
 const RESERVATION_PAGE: u32 = 500;
-
-/// Parameters of a commit job.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct CommitRequest {
-    /// Author of the work
-    pub(crate) agent: AgentId,
-    /// Commit message
-    pub(crate) message: String,
-}
 
 /// Progress notes of a commit. After a crash they tell a commit that was made from one that was not.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,7 +43,7 @@ pub(crate) struct CommitOutcome {
 
 /// Commits an agent's work.
 pub(super) async fn run(engine: &Core, job: &OutboxJob) -> Result<Ending, JobError> {
-    let request: CommitRequest = wish_of(job)?;
+    let request: CommitRequest = params_of(job)?;
     engine.point(Point::CommitAsked);
     let agent = request.agent;
     let notes = if let Some(notes) = notes_of::<Notes>(job)? {

@@ -15,11 +15,12 @@ use store::{EventDraft, GithubIssue, OutboxJob, Tx};
 use wire::event::{EventData, IssuesCreated};
 
 use super::pull::failed;
-use super::{Ending, JobError, Point, note, notes_of, wish_of};
+use super::{Ending, JobError, Point, note, notes_of, params_of};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::redact::redact;
 use crate::delivery::github::{self, key_of};
+use crate::delivery::outbox::params::{IssueDraft, IssuesJob};
 use crate::delivery::worktree_setup::work_of;
 
 /// The lane of all issues: GitHub wants to be asked for one after the other.
@@ -38,28 +39,6 @@ pub(crate) const LABELS: usize = 20;
 const DOCUMENT: u64 = 1 << 20;
 /// An issue that was opened and not written down is no older: what failed is not asked for again after that.
 const LOOK_BACK_SECONDS: i64 = 24 * 3600;
-
-/// Parameters of an issues job.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct IssuesJob {
-    /// Requesting agent; `None` for the operator
-    pub(crate) caller: Option<AgentId>,
-    /// Issues, if given directly
-    pub(crate) issues: Vec<IssueDraft>,
-    /// Where they stand, where they are in a plan
-    pub(crate) document: Option<String>,
-}
-
-/// An issue to be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct IssueDraft {
-    /// Title
-    pub(crate) title: String,
-    /// Decoded body
-    pub(crate) body: String,
-    /// Its labels
-    pub(crate) labels: Vec<String>,
-}
 
 /// An issue that is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +60,7 @@ struct Behalf {
 
 /// Opens those that are not there yet.
 pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: IssuesJob = wish_of(errand)?;
+    let wish: IssuesJob = params_of(errand)?;
     engine.point(Point::IssuesAsked);
     let issues = wanted(engine, errand, &wish).await?;
     let project = engine.options.project.clone();

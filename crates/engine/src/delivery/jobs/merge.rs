@@ -11,16 +11,16 @@ mod trial;
 use model::review::MergeState;
 use model::task::{TaskRef, TaskStateName};
 use model::{MergeId, OutboxJobId, TaskId, Timestamp};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Merge, MergeChange, NewMerge, OutboxJob, Sender, Task, Tx};
 use tokio_util::sync::CancellationToken;
 
-use super::{Ending, JobError, Point, notes_of, wish_of};
+use super::{Ending, JobError, Point, notes_of, params_of};
 use crate::call::cx::find_task;
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
-use crate::delivery::merge_queue::{self, BranchHead, Details, Handed};
+use crate::delivery::merge_queue::{self, BranchHead, Details, Handed, in_review};
+use crate::delivery::outbox::params::{MergeJob, MergeNotes};
 use crate::delivery::worktree_setup::settled;
 use crate::mail::letter::Word;
 use check::Checked;
@@ -28,56 +28,6 @@ use trial::{Step, Trial};
 
 /// Restarts because the branch moved meanwhile.
 const ROUNDS: u32 = 10;
-
-/// Parameters of a merge job.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "step", rename_all = "snake_case")]
-pub(crate) enum MergeJob {
-    /// To know what was approved, and to put it into the queue
-    Pin {
-        /// The merge that comes of it
-        merge: MergeId,
-        /// Approved task
-        task: TaskId,
-        /// The errand that merges it
-        errand: OutboxJobId,
-        /// True to merge it as one commit; the configuration decides if absent
-        #[serde(default)]
-        squash: Option<bool>,
-        /// The commit that was approved, if it is only to be merged as it was then
-        #[serde(default)]
-        commit: Option<String>,
-    },
-    /// To have it merged
-    Merge {
-        /// The merge
-        merge: MergeId,
-    },
-}
-
-/// The lane in which work is merged into a branch.
-pub(crate) fn lane_to(target: &str) -> String {
-    format!("merge:{target}")
-}
-
-/// Progress notes of a job.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Notes {
-    /// The commit by which it is merged, if nothing comes between
-    merged: Option<String>,
-    /// The number of the last check that was begun
-    check: u32,
-    /// Number of lost checks of that commit
-    lost: u32,
-}
-
-impl Notes {
-    /// Number of the last check that was begun; 0 before the first.
-    pub(crate) const fn check(&self) -> u32 {
-        self.check
-    }
-}
 
 /// Outcome of an approval.
 #[derive(Debug, Clone)]
@@ -96,7 +46,7 @@ pub(super) async fn run(
     errand: &OutboxJob,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
-    match wish_of(errand)? {
+    match params_of(errand)? {
         MergeJob::Pin { merge, task, errand: next, squash, commit } => {
             let squash = squash.unwrap_or(engine.settings().review.squash);
             pin(engine, errand, PinJob { merge, task, next, squash, commit }).await
@@ -107,7 +57,7 @@ pub(super) async fn run(
 
 /// The place after a merge's end is on record.
 pub(super) fn recorded(engine: &Core, errand: &OutboxJob) {
-    match wish_of(errand) {
+    match params_of(errand) {
         Ok(MergeJob::Pin { .. }) => engine.point(Point::MergeQueued),
         _ => engine.point(Point::MergeRecorded),
     }
@@ -119,7 +69,7 @@ pub(super) async fn undo(
     errand: &OutboxJob,
     error: &ToolError,
 ) -> Result<(), ToolError> {
-    let id = match wish_of(errand) {
+    let id = match params_of(errand) {
         Ok(MergeJob::Merge { merge }) => merge,
         Ok(MergeJob::Pin { task, commit: Some(_), .. }) => {
             return not_queued(engine, errand, task, error).await;
@@ -244,35 +194,6 @@ fn queue(
     Ok(json!({ "status": "queued" }))
 }
 
-/// Refuses a task that is not in review.
-pub(crate) fn in_review(task: &Task) -> Result<(), ToolError> {
-    let state = task.state.name();
-    if state == TaskStateName::Review {
-        return Ok(());
-    }
-    let number = TaskRef::Number(task.number);
-    let said = serde_json::to_value(state.office()).unwrap_or_default();
-    let said = said.as_str().unwrap_or_default().to_owned();
-    let message = format!("{number} is {said}, and only what is in REVIEW can be approved");
-    let error = ToolError::conflict(message).detail("state", said);
-    Err(match state {
-        TaskStateName::Completed => {
-            error.hint("there is nothing left to decide: it was merged, or it left no changes")
-        }
-        TaskStateName::Pending | TaskStateName::Failed | TaskStateName::Cancelled => {
-            error.hint(format!(
-                "no agent works on it; `adjutant run --role ROLE --task {number} PROMPT` starts an agent"
-            ))
-        }
-        TaskStateName::Assigned
-        | TaskStateName::InProgress
-        | TaskStateName::Blocked
-        | TaskStateName::Review => error.hint(
-            "its agent submits it with `update_status` and `REVIEW`, or by ending successfully",
-        ),
-    })
-}
-
 /// The merge in progress.
 #[derive(Debug, Clone)]
 struct Job {
@@ -294,7 +215,7 @@ async fn merge_one(
     };
     engine.point(Point::MergeAsked);
     let job = Job { merge, task, at: errand.created_at };
-    let mut notes: Notes = notes_of(errand)?.unwrap_or_default();
+    let mut notes: MergeNotes = notes_of(errand)?.unwrap_or_default();
     let mut rounds = 0;
     let verdict = loop {
         if let Some(verdict) = round(engine, errand.id, &mut notes, &job, shutdown).await? {
@@ -352,7 +273,7 @@ async fn begin(engine: &Core, id: MergeId) -> Result<Option<(Merge, Task)>, Tool
 async fn round(
     engine: &Core,
     errand: OutboxJobId,
-    notes: &mut Notes,
+    notes: &mut MergeNotes,
     job: &Job,
     shutdown: &CancellationToken,
 ) -> Result<Option<Verdict>, JobError> {

@@ -6,12 +6,12 @@ use model::{TaskId, Timestamp};
 use store::{Page, TaskFilter};
 use wire::merges::ConflictView;
 
+use super::super::JobError;
+use super::super::feedback::is_feedback_commit;
 use super::{Job, Verdict};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::delivery::merge_queue::{Details, Handed, conflicts_of};
-use crate::delivery::outbox::JobError;
-use crate::delivery::outbox::feedback::is_feedback_commit;
 use crate::delivery::reviews::FEEDBACK_FILE;
 use crate::delivery::worktree_setup::{epic_branch_of, ourselves};
 

@@ -6,18 +6,19 @@ use std::path::PathBuf;
 use host::git::{GitError, Push, Repo};
 use host::github::{GitHub, GitHubError, NewPull, Pull, Repository};
 use model::review::{PullState, ReviewState};
-use model::{AgentId, EpicId, Timestamp};
+use model::{AgentId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{OutboxJob, PullRequest, Tx};
 use wire::event::{EventData, PullOpened};
 
-use super::{Ending, JobError, Point, note, notes_of, wish_of};
+use super::{Ending, JobError, Point, note, notes_of, params_of};
 use crate::call::cx::task_of;
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
 use crate::core::settings::Settings;
 use crate::delivery::github::{self, Remote, follow, key_of};
+use crate::delivery::outbox::params::PullJob;
 use crate::delivery::reviews::{self, Closing, FEEDBACK_FILE, tell};
 use crate::delivery::worktree_setup::{no_branch, ourselves, work_of};
 use crate::mail::letter::Word;
@@ -25,25 +26,6 @@ use crate::tasks::task_change;
 
 /// The base where nobody knows better.
 const MAIN: &str = "main";
-
-/// Parameters of a pull request job.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct PullJob {
-    /// Owner of the branch
-    pub(crate) agent: Option<AgentId>,
-    /// The epic it is for, if it is for one
-    pub(crate) epic: Option<EpicId>,
-    /// The branch; what is checked out where the agent works, if none is named
-    pub(crate) branch: Option<String>,
-    /// Title
-    pub(crate) title: String,
-    /// Text
-    pub(crate) description: String,
-    /// Target branch; the usual one, if none is named
-    pub(crate) base: Option<String>,
-    /// Requesting agent; `None` for the operator
-    pub(crate) caller: Option<AgentId>,
-}
 
 /// Outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +58,7 @@ struct Source {
 
 /// Opens the pull request, or finds it open.
 pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish = wish_of(errand)?;
+    let wish = params_of(errand)?;
     open_as(engine, errand, wish).await
 }
 

@@ -22,6 +22,7 @@ use crate::core::options::Options;
 use crate::core::settings::{Role, Settings, Worktree};
 use crate::crew::result;
 use crate::crew::run::finish::{self, Ending, Figures};
+use crate::delivery::outbox::params::MergeNotes;
 use crate::engine::Engine;
 
 mod occupied;
@@ -231,7 +232,7 @@ impl Yard {
                 return;
             }
             for errand in open {
-                super::desk::run(&self.engine, errand, &CancellationToken::new()).await;
+                super::runner::run(&self.engine, errand, &CancellationToken::new()).await;
             }
         }
     }
@@ -467,7 +468,7 @@ async fn an_errand_whose_notes_cannot_be_read_is_over_with_that() {
     yard.end(agent.id, Outcome::Succeeded).await;
     let mut errand = yard.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap().remove(0);
     errand.notes = Some("{".into());
-    let Err(super::JobError::Never(error)) = super::notes_of::<super::merge::Notes>(&errand) else {
+    let Err(super::JobError::Never(error)) = super::notes_of::<MergeNotes>(&errand) else {
         panic!("it was read");
     };
     let named = format!("the record of outbox job `{}` is damaged: its notes", errand.id);

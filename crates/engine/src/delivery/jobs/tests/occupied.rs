@@ -78,7 +78,7 @@ async fn an_occupied_worktree_is_neither_pruned_nor_discarded() {
     let (owner, now) = (parent.id, yard.engine.now());
     let discard = move |tx: &mut store::Tx<'_>| {
         let owner = tx.agent_get(owner)?.unwrap();
-        crate::delivery::ended::discard_worktree(tx, &owner, now)
+        crate::delivery::worktree_release::discard_worktree(tx, &owner, now)
     };
     yard.engine.store.write(discard).await.unwrap();
     yard.settle().await;

@@ -1,39 +1,12 @@
-//! What delivery does when an agent's process or the agent itself ends.
+//! Has worktrees looked after that nobody works in or needs any more.
 
 use model::Timestamp;
-use model::agent::Outcome;
 use model::review::WorktreeState;
 use store::{Agent, Tx};
 
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
-use crate::crew::hooks::{AfterProcess, ProcessEnd};
 use crate::delivery::outbox;
-use crate::delivery::reviews;
-
-/// Decides what becomes of an agent whose process has ended: one that waits for a review is not over, one that ended
-/// without having heard what the review said goes on with it, and one whose work needs a reviewer gets one.
-pub(crate) fn after_process(
-    tx: &mut Tx<'_>,
-    settings: &Settings,
-    end: &ProcessEnd<'_>,
-) -> Result<AfterProcess, ToolError> {
-    let &ProcessEnd { agent, outcome, lasted, left_work, now } = end;
-    let by_itself = matches!(outcome, Outcome::Succeeded | Outcome::Failed);
-    if by_itself && reviews::waits(tx, agent)? {
-        return Ok(AfterProcess::Parked);
-    }
-    if outcome != Outcome::Succeeded {
-        return Ok(AfterProcess::Over);
-    }
-    if let Some(unheard) = reviews::unheard(tx, settings, agent, lasted, now)? {
-        return Ok(AfterProcess::GoesOn(unheard));
-    }
-    if left_work && reviews::ask_at_end(tx, settings, agent, lasted.head.as_deref(), now)? {
-        return Ok(AfterProcess::Parked);
-    }
-    Ok(AfterProcess::Over)
-}
 
 /// Has the worktrees looked after that an agent's end leaves without anybody in them.
 pub(crate) fn settle_worktrees(

@@ -2,53 +2,29 @@
 //! not possible at once it comes by mail, and the merge is tried again when the coder is next heard of.
 
 use host::git::{GitError, MergeOutcome, Repo, TreeState};
-use model::review::{FeedbackPriority, FeedbackType, OnApproval, OutboxJobKind, ReviewState};
-use model::{AgentId, FeedbackId, Timestamp};
+use model::Timestamp;
+use model::review::{FeedbackType, OnApproval, OutboxJobKind, ReviewState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Feedback, OutboxJob, Review, Tx};
 use tokio_util::sync::CancellationToken;
 use wire::event::{EventData, ReviewFeedback};
 
-use super::pull::PullJob;
-use super::{Ending, JobError, NewJob, Point, lane_of, note, notes_of, wish_of};
+use super::approval::{self, Approval};
+use super::{Ending, JobError, Point, RETRIES, note, notes_of, params_of};
 use crate::call::cx::{find_agent, task_of};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::redact::redact;
 use crate::core::settings::Settings;
-use crate::delivery::outbox;
-use crate::delivery::reviews::approval::{self, Approval};
+use crate::delivery::outbox::params::{FeedbackJob, PullJob};
+use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::reviews::{self, Closing, FEEDBACK_FILE, tell};
 use crate::delivery::worktree_setup::{Work, ourselves, work_of};
 use crate::mail::letter::Word;
 
 /// Wait for a coder whose worktree is busy, without a sign of it.
 const PATIENCE_MS: i64 = 30_000;
-
-/// Parameters of a feedback job.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct FeedbackJob {
-    /// Its id
-    pub(crate) id: FeedbackId,
-    /// Author
-    pub(crate) reviewer: AgentId,
-    /// To whom
-    pub(crate) coder: AgentId,
-    /// Type
-    pub(crate) kind: FeedbackType,
-    /// Priority
-    pub(crate) priority: Option<FeedbackPriority>,
-    /// Decoded body
-    pub(crate) body: String,
-    /// Action items
-    pub(crate) items: Vec<String>,
-    /// True if it was already mailed, so that only the merge is left
-    #[serde(default)]
-    pub(crate) told: bool,
-    /// When it was said
-    pub(crate) at: Timestamp,
-}
 
 /// Progress notes of a job.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -74,7 +50,7 @@ enum Landing {
 const FEEDBACK_COMMITS: [&str; 2] = ["Feedback of ", "Merge feedback of "];
 
 /// True for the subject of a commit that brought feedback.
-pub(crate) fn is_feedback_commit(subject: &str) -> bool {
+pub(super) fn is_feedback_commit(subject: &str) -> bool {
     FEEDBACK_COMMITS.iter().any(|start| subject.starts_with(start))
 }
 
@@ -84,7 +60,7 @@ pub(super) async fn run(
     errand: &OutboxJob,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
-    let wish: FeedbackJob = wish_of(errand)?;
+    let wish: FeedbackJob = params_of(errand)?;
     engine.point(Point::FeedbackAsked);
     let coder = engine.store.read(|tx| tx.agent_get(wish.coder)).map_err(ToolError::from)?;
     let is_over = coder.is_none_or(|coder| coder.ended_at().is_some());
@@ -146,7 +122,7 @@ async fn approve(
         match shutdown.run_until_cancelled(opening).await.unwrap_or(Err(JobError::Leave)) {
             Ok(ending) => opened = Some(ending),
             Err(JobError::Never(error)) => problem = Some(error.message),
-            Err(JobError::Again(error)) if errand.tries >= super::desk::RETRIES => {
+            Err(JobError::Again(error)) if errand.tries >= RETRIES => {
                 problem = Some(error.message);
             }
             Err(other) => return Err(other),
@@ -191,7 +167,7 @@ fn pull_of(engine: &Core, wish: &FeedbackJob, review: &Review) -> Result<PullJob
 
 /// Records words of a reviewer that has ended and that could not be brought otherwise, so that they are not lost.
 pub(super) async fn undo(engine: &Core, errand: &OutboxJob) -> Result<(), ToolError> {
-    let Ok(wish) = wish_of::<FeedbackJob>(errand) else { return Ok(()) };
+    let Ok(wish) = params_of::<FeedbackJob>(errand) else { return Ok(()) };
     let (settings, clock) = (engine.settings(), engine.clone());
     engine
         .store

@@ -2,24 +2,15 @@
 //! changed.
 
 use host::git::{GitError, Repo};
-use model::AgentId;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::OutboxJob;
 
-use super::{Ending, JobError, Point, note, notes_of, wish_of};
+use super::{Ending, JobError, Point, note, notes_of, params_of};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
+use crate::delivery::outbox::params::RebaseJob;
 use crate::delivery::worktree_setup::{Work, no_branch, ourselves, work_of};
-
-/// Parameters of a rebase job.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct RebaseJob {
-    /// Author of the work
-    pub(crate) agent: AgentId,
-    /// Onto which branch, where it is not the one it is meant for
-    pub(crate) onto: Option<String>,
-}
 
 /// Progress notes of a rebase; after a crash the same one is repeated.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -36,7 +27,7 @@ pub(crate) struct Notes {
 
 /// Rebases an agent's work.
 pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: RebaseJob = wish_of(errand)?;
+    let wish: RebaseJob = params_of(errand)?;
     engine.point(Point::RebaseAsked);
     let notes = if let Some(notes) = notes_of::<Notes>(errand)? {
         notes

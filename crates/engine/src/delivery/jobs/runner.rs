@@ -1,4 +1,4 @@
-//! The desk: the loop that runs errands, and looks after reviews that take too long.
+//! The runner: the loop that runs jobs, and looks after reviews that take too long.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,22 +10,20 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::event::{ErrandEnded, ErrandStatus, EventData};
 
-use super::{Ending, JobError, Point};
+use super::{Ending, JobError, Point, RETRIES};
 use crate::core::error::{Code, ToolError};
 use crate::core::follow::{EventReaction, NextRun};
 use crate::delivery::github::follow::Poll;
 use crate::delivery::service::Delivery;
 use crate::mail::panics::{self, PanicReport};
 
-/// Attempts after a transient failure.
-pub(super) const RETRIES: u32 = 3;
 /// Events that bring jobs, or reviews and pull requests that are looked after.
 const KINDS: EventKinds = EventKinds::family("errand")
     .with(EventKinds::family("review"))
     .with(EventKinds::family("pull"))
     .with(EventKinds::family("merge"));
 
-/// Runs errands until it is told to end. What is open then is run by the next server.
+/// Runs jobs until it is told to end. What is open then is run by the next server.
 #[derive(Debug)]
 pub struct OutboxRunner {
     engine: Delivery,
@@ -37,7 +35,7 @@ pub struct OutboxRunner {
 }
 
 impl OutboxRunner {
-    /// A desk for an engine, with its tasks on a tracker.
+    /// A runner for an engine, with its tasks on a tracker.
     pub fn new(engine: &Delivery, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
         Self {
             engine: engine.clone(),
@@ -48,7 +46,7 @@ impl OutboxRunner {
         }
     }
 
-    /// Runs errands.
+    /// Runs jobs.
     pub async fn run(mut self) {
         let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
         engine.follow(&mut self, &shutdown).await;
@@ -120,7 +118,7 @@ impl EventReaction for OutboxRunner {
     }
 
     async fn rung(&mut self) {
-        self.engine.outbox.bell.notified().await;
+        self.engine.outbox.rung().await;
     }
 }
 
@@ -134,7 +132,7 @@ struct BusyLane {
 impl Drop for BusyLane {
     fn drop(&mut self) {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.lane);
-        self.engine.outbox.bell.notify_one();
+        self.engine.outbox.ring();
     }
 }
 

@@ -8,12 +8,13 @@ use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin};
 use model::{MergeId, OutboxJobId};
 use tokio_util::sync::CancellationToken;
 
-use super::{Job, Notes, Trial};
+use super::super::{JobError, Point, note};
+use super::{Job, Trial};
 use crate::call::identity::hash_token;
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
 use crate::core::settings::{CheckSettings, Sandbox, Settings};
-use crate::delivery::outbox::{JobError, Point, note};
+use crate::delivery::outbox::params::MergeNotes;
 use crate::delivery::supervised::{self, CommandEnd};
 use crate::delivery::worktree_provision::{self, SetupRun};
 use crate::delivery::worktree_setup::point_to_home;
@@ -36,7 +37,7 @@ pub(super) enum Checked {
 pub(super) async fn check(
     engine: &Core,
     errand: OutboxJobId,
-    notes: &mut Notes,
+    notes: &mut MergeNotes,
     job: &Job,
     trial: &Trial,
     shutdown: &CancellationToken,
@@ -44,7 +45,7 @@ pub(super) async fn check(
     let settings = engine.settings();
     if notes.merged.as_ref() != Some(&trial.merged) {
         give_up(engine, job.merge.id, notes.check, shutdown).await?;
-        *notes = Notes { merged: Some(trial.merged.clone()), check: notes.check, lost: 0 };
+        *notes = MergeNotes { merged: Some(trial.merged.clone()), check: notes.check, lost: 0 };
         note(engine, errand, notes).await?;
     } else if let Some(wanted) = settings.check.as_ref().filter(|_| notes.check > 0) {
         // It was begun before, by us or by a server before us.

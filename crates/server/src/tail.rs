@@ -27,13 +27,13 @@ const LOOKS: usize = 2;
 
 /// An event as it goes to those who follow.
 #[derive(Debug, Clone)]
-pub(super) struct RenderedEvent {
-    pub(super) number: i64,
+pub(crate) struct RenderedEvent {
+    pub(crate) number: i64,
     kind: EventKind,
     agent: Option<AgentId>,
     task: Option<TaskId>,
     /// The event as JSON, on one line
-    pub(super) text: Arc<str>,
+    pub(crate) text: Arc<str>,
 }
 
 impl From<EventView> for RenderedEvent {
@@ -47,9 +47,9 @@ impl From<EventView> for RenderedEvent {
 
 /// Some events, and how far it was looked for them.
 #[derive(Debug)]
-pub(super) struct TailSlice {
-    pub(super) told: Vec<RenderedEvent>,
-    pub(super) seen: i64,
+pub(crate) struct TailSlice {
+    pub(crate) told: Vec<RenderedEvent>,
+    pub(crate) seen: i64,
 }
 
 /// The newest events.
@@ -69,7 +69,7 @@ impl Default for Tail {
 
 impl Tail {
     /// Looks for events after one number and up to another, which is on disk.
-    pub(super) async fn look(
+    pub(crate) async fn look(
         &self,
         engine: &Engine,
         query: &EventSelection,

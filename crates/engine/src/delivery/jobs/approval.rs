@@ -5,7 +5,6 @@ use model::task::{TaskMove, TaskRef, TaskStateName};
 use model::{MergeId, OutboxJobId, Timestamp};
 use store::{Agent, Review, Sender, Task, Tx};
 
-use super::{Closing, close};
 use crate::call::cx::{fresh, task_of};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
@@ -13,14 +12,15 @@ use crate::core::settings::Settings;
 use crate::crew::run::required_review::required_review;
 use crate::delivery::github;
 use crate::delivery::merge_queue;
-use crate::delivery::outbox::merge::MergeJob;
+use crate::delivery::outbox::params::MergeJob;
 use crate::delivery::outbox::{self, NewJob};
+use crate::delivery::reviews::{Closing, close};
 use crate::mail::letter::Word;
 use crate::tasks::task_change;
 
 /// What follows an approval: as configured, else a pull request where the remote is on GitHub and there is a token.
 /// Blocks.
-pub(crate) fn consequence(core: &Core) -> OnApproval {
+pub(super) fn consequence(core: &Core) -> OnApproval {
     let configured = core.settings().review.on_approval;
     configured.unwrap_or_else(|| {
         let repo = || core.repo(&core.options.project).map_err(ToolError::from);
@@ -36,19 +36,19 @@ pub(crate) fn consequence(core: &Core) -> OnApproval {
 
 /// An approval that is to be recorded.
 #[derive(Debug)]
-pub(crate) struct Approval<'a> {
+pub(super) struct Approval<'a> {
     /// The review
-    pub(crate) review: &'a Review,
+    pub(super) review: &'a Review,
     /// The reviewer's words
-    pub(crate) words: &'a str,
+    pub(super) words: &'a str,
     /// What follows; a pull request that could not be opened leaves it to a person
-    pub(crate) follows: OnApproval,
+    pub(super) follows: OnApproval,
     /// Why no pull request was opened, where one should have been
-    pub(crate) problem: Option<&'a str>,
+    pub(super) problem: Option<&'a str>,
 }
 
 /// Ends a review with an approval. The work is handed in, so that a person or a supervisor decides, or is merged.
-pub(crate) fn record(
+pub(super) fn record(
     tx: &mut Tx<'_>,
     settings: &Settings,
     approval: &Approval<'_>,
