@@ -12,6 +12,7 @@ mod migrations;
 mod names;
 mod rooms;
 mod suites;
+mod walks;
 
 use anyhow::{Result, bail};
 
@@ -46,6 +47,7 @@ pub(crate) fn tidy(tree: &Tree) -> Result<()> {
     suites::check(tree, &mut findings)?;
     migrations::check(tree, &mut findings)?;
     rooms::check(tree, &mut findings)?;
+    walks::check(tree, &mut findings)?;
     manual::check(tree, &mut findings)?;
     documents::check(tree, &mut findings)?;
     comments::check(tree, &mut findings)?;

@@ -77,8 +77,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Crates whose modules may form no ring larger than [`MAX_RING`].
-const RINGED: &[&str] = &["store", "engine", "server", "adjutant"];
+/// Crates whose modules may form no ring larger than [`MAX_RING`], neither one by one nor as the children of a folder,
+/// each taken with all that is in it.
+const RINGED: &[&str] = &["model", "wire", "store", "host", "engine", "server", "adjutant"];
 
 /// Modules that may use each other in a ring.
 const MAX_RING: usize = 4;
@@ -88,7 +89,10 @@ const PAGE: &[(&str, &[&str])] =
     &[("web/src/parts/", &["shell", "pages"]), ("web/src/api/", &["shell", "pages"])];
 
 /// A module of a crate: the names from the crate's root to it.
-type Module = Vec<String>;
+pub(super) type Module = Vec<String>;
+
+/// Modules, each with those that it uses.
+pub(super) type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
 /// A file of a crate.
 struct Source {
@@ -118,7 +122,13 @@ pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
         }
         if RINGED.contains(&name) {
             let modules = sources.iter().map(|one| (one.module.clone(), one.text.as_str()));
-            for ring in rings(&modules.collect()) {
+            let modules = modules.collect();
+            let mut rings = rings(&graph(&modules, ChildPaths::Ignored));
+            let all = graph(&modules, ChildPaths::Read);
+            for folder in folders(&all) {
+                rings.extend(self::rings(&siblings(&all, &folder)));
+            }
+            for ring in rings {
                 let names: Vec<String> = ring.iter().map(|module| module.join("::")).collect();
                 findings.wrong(format!(
                     "crates/{name}: {} modules use each other in a ring, and {MAX_RING} are the most: {}",
@@ -145,6 +155,24 @@ fn check_page(tree: &Tree, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
+/// The modules of a crate, each with those that it uses.
+pub(super) fn uses_of(tree: &Tree, name: &str) -> Result<Graph> {
+    let sources = sources_of(tree, name)?;
+    let modules = sources.iter().map(|one| (one.module.clone(), one.text.as_str()));
+    Ok(graph(&modules.collect(), ChildPaths::Read))
+}
+
+/// The place of a module's room among the rooms of its crate, from the lowest; none in a crate without an order.
+pub(super) fn place_of(name: &str, module: &[String]) -> Option<usize> {
+    let (_, rooms) = ROOMS.iter().find(|(known, _)| *known == name)?;
+    place_in(rooms, module.first()?)
+}
+
+/// The place of a room in an order of rooms.
+fn place_in(rooms: &[&str], room: &str) -> Option<usize> {
+    rooms.iter().position(|known| known.split('+').any(|known| known == room))
+}
+
 /// The product code of a crate.
 fn sources_of(tree: &Tree, name: &str) -> Result<Vec<Source>> {
     let root = format!("crates/{name}/src/");
@@ -162,7 +190,7 @@ fn sources_of(tree: &Tree, name: &str) -> Result<Vec<Source>> {
 }
 
 /// The module that a file is, relative to `src`.
-fn module_of(file: &Path) -> Module {
+pub(super) fn module_of(file: &Path) -> Module {
     let whole = file.with_extension("");
     let mut names: Module = whole.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     if names.last().is_some_and(|name| name == "mod") {
@@ -173,14 +201,13 @@ fn module_of(file: &Path) -> Module {
 
 /// Uses of rooms that stand above a module's own, as `line: what is wrong`.
 fn upward(rooms: &[&str], module: &[String], text: &str) -> Vec<String> {
-    let place =
-        |room: &str| rooms.iter().position(|known| known.split('+').any(|known| known == room));
+    let place = |room: &str| place_in(rooms, room);
     let own = module.first().map(String::as_str).unwrap_or_default();
     let Some(from) = place(own) else {
         return vec![format!("1: room `{own}` has no place in `xtask/src/tidy/rooms.rs`")];
     };
     let mut wrong = Vec::new();
-    for Use { line, path } in uses(module, text) {
+    for Use { line, path } in uses(module, text, &[]) {
         let Some(room) = path.first() else { continue };
         if place(room).is_some_and(|to| to > from) {
             let path = path.join("::");
@@ -190,15 +217,17 @@ fn upward(rooms: &[&str], module: &[String], text: &str) -> Vec<String> {
     wrong
 }
 
-/// Every path into the crate that a module names outside of its tests.
-fn uses(module: &[String], text: &str) -> Vec<Use> {
+/// Every path into the crate that a module names outside of its tests. `children` are those of its own modules that it
+/// names without `self::`.
+fn uses(module: &[String], text: &str, children: &[&str]) -> Vec<Use> {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let plain: Vec<&str> =
         code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
     let plain = plain.join("\n");
     let mut found = Vec::new();
-    for start in ["crate::", "super::", "self::"] {
-        for (at, _) in plain.match_indices(start) {
+    let starts = ["crate", "super", "self"].iter().chain(children).map(|name| format!("{name}::"));
+    for start in starts {
+        for (at, _) in plain.match_indices(&start) {
             let before = plain.get(..at).unwrap_or_default();
             if before.ends_with(|c: char| c.is_alphanumeric() || "_:$".contains(c)) {
                 continue;
@@ -255,8 +284,15 @@ fn absolute(module: &[String], path: &[String]) -> Vec<String> {
     base
 }
 
-/// Sets of more than [`MAX_RING`] modules that all use each other, directly or through others.
-fn rings(modules: &BTreeMap<Module, &str>) -> BTreeSet<Vec<Module>> {
+/// Whether paths that begin with the name of a child are read: with them a module and its children are easily a ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChildPaths {
+    Read,
+    Ignored,
+}
+
+/// The modules, each with those that it uses.
+fn graph(modules: &BTreeMap<Module, &str>, child_paths: ChildPaths) -> Graph {
     let known = |path: &[String]| {
         let lengths = (1..=path.len()).rev();
         lengths.filter_map(|length| path.get(..length)).find_map(|path| {
@@ -264,29 +300,65 @@ fn rings(modules: &BTreeMap<Module, &str>) -> BTreeSet<Vec<Module>> {
             Some(module)
         })
     };
-    let mut direct: BTreeMap<&Module, BTreeSet<&Module>> = BTreeMap::new();
+    let mut graph = Graph::new();
     for (module, text) in modules {
-        let used = uses(module, text);
+        let is_child = |other: &&Module| {
+            child_paths == ChildPaths::Read
+                && other.split_last().is_some_and(|(_, parent)| parent == module.as_slice())
+        };
+        let children: Vec<&str> = modules
+            .keys()
+            .filter(is_child)
+            .filter_map(|child| Some(child.last()?.as_str()))
+            .collect();
+        let used = uses(module, text, &children);
         let targets = used.iter().filter_map(|one| known(&one.path));
-        direct.insert(module, targets.filter(|target| *target != module).collect());
+        graph.insert(module.clone(), targets.filter(|target| *target != module).cloned().collect());
     }
-    let ring_of = |module: &Module| -> Vec<Module> {
-        let meets = |other: &&&Module| reachable(&direct, other).contains(module);
-        reachable(&direct, module).iter().filter(meets).map(|other| (*other).clone()).collect()
+    graph
+}
+
+/// The folders of a crate that have modules, its root among them.
+fn folders(graph: &Graph) -> BTreeSet<Module> {
+    let above =
+        |module: &Module| (0..module.len()).map(|length| module[..length].to_vec()).collect();
+    graph.keys().flat_map(|module| -> Vec<Module> { above(module) }).collect()
+}
+
+/// The children of a folder, each with all that is in it, and those of them that they use.
+fn siblings(graph: &Graph, folder: &[String]) -> Graph {
+    let child = |module: &Module| {
+        let is_inside = module.starts_with(folder);
+        module.get(..=folder.len()).filter(|_| is_inside).map(<[String]>::to_vec)
     };
-    modules.keys().map(ring_of).filter(|ring| ring.len() > MAX_RING).collect()
+    let mut siblings = Graph::new();
+    for (module, used) in graph {
+        let Some(own) = child(module) else { continue };
+        let others = used.iter().filter_map(child).filter(|other| *other != own);
+        siblings.entry(own.clone()).or_default().extend(others);
+    }
+    siblings
+}
+
+/// Sets of more than [`MAX_RING`] modules that all use each other, directly or through others.
+fn rings(direct: &Graph) -> BTreeSet<Vec<Module>> {
+    let reached: BTreeMap<&Module, BTreeSet<&Module>> =
+        direct.keys().map(|module| (module, reachable(direct, module))).collect();
+    let ring_of = |module: &Module| -> Vec<Module> {
+        let meets = |other: &&&Module| reached.get(**other).is_some_and(|all| all.contains(module));
+        let all = reached.get(module).into_iter().flatten();
+        all.filter(meets).map(|other| (*other).clone()).collect()
+    };
+    direct.keys().map(ring_of).filter(|ring| ring.len() > MAX_RING).collect()
 }
 
 /// Every module that one uses, directly or through others.
-fn reachable<'a>(
-    direct: &BTreeMap<&'a Module, BTreeSet<&'a Module>>,
-    from: &Module,
-) -> BTreeSet<&'a Module> {
+fn reachable<'a>(direct: &'a Graph, from: &'a Module) -> BTreeSet<&'a Module> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&Module> = vec![from];
     while let Some(module) = open.pop() {
         for target in direct.get(module).into_iter().flatten() {
-            if found.insert(*target) {
+            if found.insert(target) {
                 open.push(target);
             }
         }
@@ -344,13 +416,14 @@ mod tests {
     #[test]
     fn paths_are_read_as_the_root_would_write_them() {
         let paths = |text: &str| -> Vec<String> {
-            uses(&module("a::b"), text).iter().map(|one| one.path.join("::")).collect()
+            uses(&module("a::b"), text, &["child"]).iter().map(|one| one.path.join("::")).collect()
         };
         assert_eq!(
             paths("use crate::x::{self, y, z::{p, q as r}};"),
             ["x", "x::y", "x::z::p", "x::z::q"]
         );
         assert_eq!(paths("use super::c;\nuse self::d::e;"), ["a::c", "a::b::d::e"]);
+        assert_eq!(paths("child::f(a.child, other::child::g)"), ["a::b::child::f"]);
         assert_eq!(paths("pub(crate) fn f() -> store::x::Y {}"), Vec::<String>::new());
     }
 
@@ -361,10 +434,49 @@ mod tests {
             let texts: Vec<String> = (0..count).map(text).collect();
             let named = texts.iter().enumerate();
             let modules = named.map(|(at, text)| (module(&format!("m{at}")), text.as_str()));
-            rings(&modules.collect()).len()
+            rings(&graph(&modules.collect(), ChildPaths::Ignored)).len()
         };
         assert_eq!(ring(MAX_RING), 0);
         assert_eq!(ring(MAX_RING + 1), 1);
+    }
+
+    /// Each child of `a` uses the next one in another of its files, so that no file is in a ring.
+    #[test]
+    fn a_ring_of_folders_is_found_though_no_file_is_in_it() {
+        let ring = |count: usize| {
+            let mut texts: Vec<(Module, String)> = Vec::new();
+            for at in 0..count {
+                let next = (at + 1) % count;
+                texts.push((
+                    module(&format!("a::m{at}")),
+                    "pub(crate) use inner::Thing;".to_owned(),
+                ));
+                let inner = format!("fn f() {{\n    crate::a::m{next}::other::go();\n}}\n");
+                texts.push((module(&format!("a::m{at}::inner")), inner));
+                texts.push((module(&format!("a::m{at}::other")), String::new()));
+            }
+            let modules =
+                texts.iter().map(|(module, text)| (module.clone(), text.as_str())).collect();
+            let all = graph(&modules, ChildPaths::Read);
+            assert_eq!(rings(&all).len(), 0);
+            let folders = folders(&all);
+            folders.iter().map(|folder| rings(&siblings(&all, folder)).len()).sum::<usize>()
+        };
+        assert_eq!(ring(MAX_RING), 0);
+        assert_eq!(ring(MAX_RING + 1), 1);
+    }
+
+    #[test]
+    fn a_module_that_names_its_child_uses_it() {
+        let modules = BTreeMap::from([
+            (module("a"), "use self::b::B;\nfn f() {\n    c::go();\n}\n"),
+            (module("a::b"), "use super::c;\n"),
+            (module("a::c"), ""),
+        ]);
+        let used = |paths| graph(&modules, paths)[&module("a")].len();
+        assert_eq!((used(ChildPaths::Read), used(ChildPaths::Ignored)), (2, 1));
+        let all = siblings(&graph(&modules, ChildPaths::Read), &module("a"));
+        assert_eq!(all[&module("a::b")], BTreeSet::from([module("a::c")]));
     }
 
     #[test]
