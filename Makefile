@@ -85,7 +85,7 @@ pictures: build ## Take the pictures of every page, light and dark, into docs/pi
 	@ADJUTANT_BIN=$(debug)/adjutant npm --prefix web run --silent pictures
 
 # Serial: each test runs several large programs.
-test-clis: setup-clis ## Run agents with real Claude Code, Codex and ACP, against a scripted model
+test-clis: setup-clis build ## Run agents with real Claude Code, Codex and ACP, against a scripted model
 	$(call say,tests with real command lines)
 	@cargo test --locked --package adjutant --test clis -- --test-threads 1
 

@@ -24,4 +24,5 @@ pub(crate) mod scope;
 pub mod settings;
 pub(crate) mod shared_home;
 pub(crate) mod topics;
+pub(crate) mod virtual_env;
 pub(crate) mod visible;

@@ -74,6 +74,17 @@ pub trait Kind: Sync {
         "give it valid credentials"
     }
 
+    /// Why programs that have a login cannot be asked about it; none where they have none, or [`probes`](Self::probes)
+    /// ask them.
+    fn login_unknown(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// How to get programs that only roles name.
+    fn install_advice(&self) -> &'static str {
+        "install it"
+    }
+
     /// Short runs of its program; none where only a role names the program.
     fn probes(&self) -> Option<Probes> {
         None

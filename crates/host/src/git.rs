@@ -36,7 +36,7 @@ pub use checkout::Checkout;
 pub use commit::CommitIdentity;
 pub use discard::going;
 pub use error::{Conflict, GitError};
-pub use ignored::IgnoredEntry;
+pub use ignored::{IgnorePatterns, IgnoredEntry, ignore_patterns};
 pub use look::{Diff, DiffFile};
 pub use merge::MergeOutcome;
 pub use rebase::RebaseOutcome;

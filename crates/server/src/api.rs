@@ -147,6 +147,7 @@ fn acts() -> Router<Arc<Shared>> {
         .route("/api/agents/{id}/input", post(runs::input))
         .route("/api/environment", get(environment::show))
         .route("/api/runs", post(runs::start))
+        .route("/api/tasks/{ref}/environment", post(tasks::hand_on))
         .route("/api/plans", post(plans::run))
         .route("/api/plans/{name}/stop", post(plans::stop))
         .route("/api/plans/{name}/resume", post(plans::resume))

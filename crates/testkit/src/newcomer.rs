@@ -24,6 +24,8 @@ pub struct Beginning {
     pub detected: &'static [&'static str],
     /// The project's own tests, which `init` makes the check
     pub check: &'static str,
+    /// What they print where all of them pass
+    pub passed: &'static str,
     /// Commands of its owner, before anything of ours is there
     prepare: String,
 }
@@ -42,6 +44,7 @@ impl Beginning {
                     "  copy: [.env]\n",
                 ],
                 check: ".venv/bin/python -m pytest",
+                passed: "26 passed",
                 prepare: python_with_environment(&crate::python()?),
             },
             RealProject::Npm => Self {
@@ -52,6 +55,7 @@ impl Beginning {
                     "  setup: \"npm ci --prefer-offline --no-audit --no-fund\"\n",
                 ],
                 check: "npm test",
+                passed: "269 passed",
                 prepare: npm_with_types(&projects::node_modules()?),
             },
             RealProject::Cargo => Self {
@@ -59,6 +63,7 @@ impl Beginning {
                 form: PackageForm::Tarball,
                 detected: &["  # Cargo: Nothing to set up", "\n  setup: null\n"],
                 check: "cargo test",
+                passed: "test result: ok. 88 passed",
                 prepare: nothing(),
             },
             RealProject::Go => Self {
@@ -66,6 +71,7 @@ impl Beginning {
                 form: PackageForm::Tarball,
                 detected: &["  # Go: Nothing to set up", "\n  setup: null\n"],
                 check: "go test ./...",
+                passed: "ok  \tgithub.com/google/shlex",
                 prepare: nothing(),
             },
         })

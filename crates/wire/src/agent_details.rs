@@ -90,6 +90,9 @@ pub struct AgentDetails {
     pub deadline_at: Option<Timestamp>,
     /// Running time so far, in milliseconds
     pub duration_ms: i64,
+    /// Newest warnings about it, oldest of them first, such as that its model has no price
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// An agent's worktree.

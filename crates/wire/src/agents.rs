@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Changes of an agent.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentDiff {
@@ -24,6 +25,9 @@ pub struct AgentDiff {
     pub head: Option<String>,
     /// True if some changes are uncommitted
     pub uncommitted: bool,
+    /// True if its work was merged
+    #[serde(default)]
+    pub merged: bool,
     /// The files that differ
     pub files: Vec<ChangedFileView>,
     /// As a patch, of at most 2 MiB: whole files as far as they go

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use model::TaskId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,13 +18,34 @@ impl fmt::Debug for HandedOnVariables {
     }
 }
 
+/// Variables for the check of a task's work.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CheckEnvironmentRequest {
+    /// Names and values; `handedOnToChecks` of `GET /api/environment` lists the names
+    pub environment: HandedOnVariables,
+}
+
+/// Variables that the server keeps in memory for the check of a task's work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckEnvironment {
+    /// The task
+    pub task_id: TaskId,
+    /// Names of the variables; empty if the task is not in review
+    pub names: Vec<String>,
+}
+
 /// What the server sees of the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerEnvironment {
     /// Names of the variables that `POST /api/runs` takes in `environment`
     pub handed_on: Vec<String>,
-    /// Kinds of agents that run a program of their own
+    /// Names of the variables that `POST /api/tasks/{ref}/environment` takes
+    #[serde(default)]
+    pub handed_on_to_checks: Vec<String>,
+    /// Kinds of agents that run a program of their own; one more for each program of a role whose login cannot be asked
     pub kinds: Vec<KindStatus>,
 }
 
@@ -41,8 +63,11 @@ pub struct KindStatus {
     pub install: String,
     /// Names of the variables that its agents get from the server's environment
     pub variables: Vec<String>,
-    /// Whether it is logged in; null if that was not asked for or the program is not there
+    /// Whether it is logged in; null if that was not asked for, cannot be asked or the program is not there
     pub login: Option<LoginStatus>,
+    /// Reason why it cannot be asked whether it is logged in; null if it can
+    #[serde(default)]
+    pub login_unknown: Option<String>,
     /// Outcome of a call to its provider; null if none was asked for
     pub call: Option<LoginStatus>,
 }

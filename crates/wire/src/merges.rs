@@ -63,6 +63,8 @@ pub struct MergeView {
     pub conflicts: Vec<ConflictView>,
     /// End of the check's output, if the check failed
     pub check_output: Option<String>,
+    /// End of the output of the set-up before the check, if the set-up failed
+    pub setup_output: Option<String>,
     /// Conflicting files
     pub files: Vec<String>,
     /// Author of the work
@@ -254,6 +256,9 @@ pub struct ApprovedTask {
     /// End of the check's output, if the check failed
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check_output: Option<String>,
+    /// End of the output of the set-up before the check, if the set-up failed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup_output: Option<String>,
 }
 
 /// State of approved work.

@@ -115,8 +115,7 @@ pub struct SettingsChange {
     pub subject: String,
     /// How it changed, in words
     pub change: String,
-    /// True if agents may do more than before or more without a person, or if what runs, who decides or where secrets go is
-    /// another
+    /// True if agents may do more, also without a person, or if what runs, who decides or where secrets go is another
     pub widens: bool,
 }
 

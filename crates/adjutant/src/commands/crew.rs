@@ -4,7 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod attach;
 pub(crate) mod costs;
 pub(crate) mod enlist;
-mod environment;
+pub(crate) mod environment;
 pub(crate) mod logs;
 pub(crate) mod role;
 pub(crate) mod run;

@@ -1,9 +1,9 @@
 //! Checks that agents' worktrees have what the project needs and git ignores.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host::git::Git;
+use host::git::{Checkout, Git, IgnorePatterns};
 
 use super::{Check, Status, which};
 use crate::config::Config;
@@ -59,12 +59,18 @@ fn folder(home: &Home, config: &Config, env: &Environment) -> Option<Check> {
     None
 }
 
+/// The folders in which a list of files to copy may lie: the project, and the top of its repository.
+fn include_folders(project: &Path) -> impl Iterator<Item = PathBuf> {
+    let top = Checkout::around(project).map(|checkout| checkout.top);
+    top.into_iter().chain([project.to_owned()])
+}
+
 fn left_out(project: &Path, config: &Config, env: &Environment) -> Option<Check> {
     let worktrees = &config.worktrees;
     let is_configured = worktrees.setup.is_some()
         || !worktrees.copy.is_empty()
         || !worktrees.link.is_empty()
-        || project.join(".worktreeinclude").exists();
+        || include_folders(project).any(|folder| folder.join(".worktreeinclude").exists());
     if is_configured {
         return None;
     }
@@ -72,7 +78,8 @@ fn left_out(project: &Path, config: &Config, env: &Environment) -> Option<Check>
     let git = Git::on_path(env.path.as_deref().unwrap_or_default());
     let repo = git.open(project, GIT_TIMEOUT).ok()?;
     let patterns: Vec<String> = NEEDED.iter().map(|(name, _)| format!("/{name}")).collect();
-    let found = repo.ignored_matching(project, &patterns).ok()?;
+    let list = IgnorePatterns { dir: project, patterns: &patterns };
+    let found = repo.ignored_matching(&[list]).ok()?;
     let has = |name: &str| {
         found.iter().any(|entry| entry.path.file_name().is_some_and(|found| found == name))
     };

@@ -17,15 +17,24 @@ pub(crate) enum Providers {
     Online,
 }
 
-/// Asks the server; nothing where none runs.
+/// Asks the server, and says so where none runs.
 pub(crate) async fn look(app: &App, providers: Providers) -> Vec<Check> {
     let client = app.place(&[]).ok().and_then(|place| connect::locate(&place).ok().flatten());
     let Some(client) = client else {
-        if providers == Providers::Offline {
-            return Vec::new();
-        }
         let next = "run `adjutant up --detach` first";
-        return vec![Check::warn("online", "no server runs that could call a provider", next)];
+        return vec![match providers {
+            Providers::Offline => Check {
+                next: Some(next.to_owned()),
+                ..Check::ok(
+                    "agents",
+                    "not asked: no server runs that could say what it sees of \
+                    programs and logins",
+                )
+            },
+            Providers::Online => {
+                Check::warn("online", "no server runs that could call a provider", next)
+            }
+        }];
     };
     let path = match providers {
         Providers::Offline => "/api/environment?login=true",
@@ -44,16 +53,19 @@ pub(crate) async fn look(app: &App, providers: Providers) -> Vec<Check> {
 fn of_kind(app: &App, kind: &KindStatus) -> Vec<Check> {
     let (name, program) = (name_of(&kind.kind), &kind.program);
     let Some(path) = &kind.path else {
-        if super::which(program, app.env.path.as_deref()).is_none() {
+        let is_here = super::which(program, app.env.path.as_deref()).is_some();
+        if !is_here && kind.login_unknown.is_none() {
             // Nobody finds it, which was said already.
             return Vec::new();
         }
         let message = format!("the server does not find `{program}` on its PATH");
-        let next = format!(
-            "start it where `{program}` is found: `adjutant down`, then `adjutant up --detach`; \
-             or install it: `{}`",
-            kind.install
+        let start = format!(
+            "start it where `{program}` is found: `adjutant down`, then `adjutant up --detach`"
         );
+        let next = match &kind.login_unknown {
+            Some(_) => format!("{start}; or {}", kind.install),
+            None => format!("{start}; or install it: `{}`", kind.install),
+        };
         return vec![Check::warn(name, message, next)];
     };
     let variables = match kind.variables.as_slice() {
@@ -69,7 +81,11 @@ fn of_kind(app: &App, kind: &KindStatus) -> Vec<Check> {
         let what = if call.ok { "answers" } else { "does not answer" };
         of_login(name, what, call)
     });
-    checks.extend(login.into_iter().chain(call));
+    let unknown = kind
+        .login_unknown
+        .as_ref()
+        .map(|why| Check::ok(name, format!("whether it is logged in cannot be asked: {why}")));
+    checks.extend(unknown.into_iter().chain(login).chain(call));
     checks
 }
 

@@ -231,6 +231,44 @@ async fn a_cap_that_only_warns_lets_its_own_agent_go_on() {
     assert_eq!((&spawned["success"], &spawned["state"]), (&json!(false), &json!("over_budget")));
 }
 
+/// Reports a million tokens in two parts, and no cost.
+const COUNTED: &str = r#"
+echo '{"adjutant": {"usage": {"input_tokens": 400000}}}'
+echo '{"adjutant": {"usage": {"input_tokens": 600000}}}'
+"#;
+
+#[tokio::test]
+async fn a_model_without_a_price_is_counted_as_the_nearest_and_every_view_says_so() {
+    let world = stage(SCENARIOS, &[]).await;
+    std::fs::write(world.project().join("counted.sh"), COUNTED).unwrap();
+    role(&world, "counter", "category: worker\nagent: command\ncommand: [sh, counted.sh]");
+    let server = world.up().await.unwrap();
+    let warning = "`gpt-5.9-mini` has no price in `prices.models`; it is counted at the price of `gpt-5-mini`";
+    for (model, warnings) in [("gpt-5.9-mini", vec![warning]), ("gpt-5-mini", Vec::new())] {
+        let run = ["run", "--role", "counter", "--model", model, "go"];
+        let ran = world.run(&run).await.unwrap().ok().unwrap().stdout;
+        let headline = ran.lines().next().unwrap();
+        assert!(headline.contains(", $0.2500, 1.0M tokens in"), "{ran}");
+        let printed: Vec<&str> =
+            ran.lines().filter_map(|line| line.trim().strip_prefix("- ")).collect();
+        assert_eq!(printed, warnings, "{ran}");
+        assert_eq!(ran.contains("Warnings"), !warnings.is_empty(), "{ran}");
+        let listed = crew(&world).await;
+        let agent = listed.last().unwrap();
+        assert_eq!((&agent["model"], &agent["costUsd"]), (&json!(model), &json!(0.25)));
+        let http = operator(&world, &server).await;
+        let id = agent["id"].as_str().unwrap();
+        let (_, details) = http.get(&format!("/api/agents/{id}")).await.unwrap();
+        assert_eq!(details["warnings"], json!(warnings));
+        // The timeline of its page.
+        let (_, story) = http.get(&format!("/api/agents/{id}/story")).await.unwrap();
+        let marks = story["marks"].as_array().unwrap().iter();
+        let marked: Vec<&Value> =
+            marks.filter(|mark| mark["kind"] == "warning").map(|mark| &mark["text"]).collect();
+        assert_eq!(marked, warnings);
+    }
+}
+
 /// Amount spent by an agent and its descendants, in dollars.
 fn charged(world: &World, agent: &str) -> f64 {
     let store = store::Store::open(&world.state_dir().join("state.db")).unwrap();

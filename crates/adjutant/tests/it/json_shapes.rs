@@ -180,6 +180,7 @@ const RULES: Rules = Rules {
         "readAt",
         "reason",
         "rescued",
+        "setupOutput",
         "specPath",
         "taskId",
         "wish",

@@ -215,6 +215,41 @@ async fn work_goes_on_without_a_review_where_none_is_wanted() {
 }
 
 #[tokio::test]
+async fn work_that_nobody_reviews_comes_with_the_commands_that_merge_it() {
+    let world = stage(&[]).await;
+    let typed = ["run", "--role", "coder", "--no-review", "change one"];
+    let ran = world.run(&typed).await.unwrap().ok().unwrap();
+    insta::assert_snapshot!(steady(&ran.stdout), @r"
+    sp_ID succeeded in TIME
+        added the feature
+    TAS-1 is completed: change one
+      adjutant/sp_ID → main, 1 commit
+        feature.txt  +1 -0
+        1 file changed, +1 -0
+    Next
+      git diff main...adjutant/sp_ID  see the changes
+      git merge adjutant/sp_ID        merge them, with main checked out
+    ");
+    // As it says.
+    let next = ran.stdout.split("Next\n").nth(1).unwrap();
+    for line in next.lines().filter(|line| line.starts_with("  git ")) {
+        let command = line.trim().split("  ").next().unwrap();
+        sh(&world, command).await;
+    }
+    assert_eq!(on_main(&world, "feature.txt").await, "one");
+    // Work that is merged by itself leaves nothing to do.
+    fs::write(world.home().join("review.md"), "approve\n").unwrap();
+    for (key, value) in [("review.onApproval", "merge"), ("review.required", "agent")] {
+        world.run(&["config", "set", key, value]).await.unwrap().ok().unwrap();
+    }
+    world.run(&["reload"]).await.unwrap().ok().unwrap();
+    let ran = world.run(&["run", "--role", "coder", "change two"]).await.unwrap().ok().unwrap();
+    assert!(!ran.stdout.contains("git merge"), "{ran:?}");
+    settled(&world).await;
+    assert_eq!(on_main(&world, "feature.txt").await, "two");
+}
+
+#[tokio::test]
 async fn what_other_agents_start_moves_as_before_unless_its_role_asks_for_a_review() {
     let world = stage(&[]).await;
     let led = answer(&world, &["run", "--role", "lead", "lead"]).await;

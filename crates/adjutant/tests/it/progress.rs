@@ -5,7 +5,7 @@ use std::fs;
 use testkit::World;
 
 use crate::BINARY;
-use crate::crew::{role, scene};
+use crate::crew::{repository, role, scene};
 use crate::kill::{draft, until_is};
 
 async fn waiting() -> (World, String, testkit::Server) {
@@ -130,6 +130,31 @@ async fn who_ends_everything_sees_how_many_are_left() {
     let ran = world.shell(&script).await.unwrap().ok().unwrap();
     assert!(ran.stdout.contains("ending agents [") && ran.stdout.contains(" of 3"), "{ran:?}");
     assert!(ran.stdout.contains("has stopped"), "{ran:?}");
+}
+
+#[tokio::test]
+async fn who_removes_worktrees_sees_how_many_are_left_and_a_pipe_gets_the_answer_alone() {
+    let world =
+        scene("steps: [{write: {path: new, text: new}}, {result: {summary: done}}]", &[]).await;
+    role(&world, "hand", "category: worker\nagent: script\nscript: crew.yaml\nworktree: fresh");
+    repository(&world).await;
+    let _server = world.up().await.unwrap();
+    let leave = async |many: usize| {
+        for _ in 0..many {
+            let ran = world.run(&["run", "--role", "hand", "Begin"]).await.unwrap().ok().unwrap();
+            assert!(ran.stdout.contains("in review"), "{ran:?}");
+        }
+    };
+    leave(3).await;
+    let script =
+        format!("TERM=xterm COLUMNS=100 script -qec '{BINARY} worktrees prune --ended' /dev/null");
+    let ran = world.shell(&script).await.unwrap().ok().unwrap();
+    assert!(ran.stdout.contains("removing worktrees [") && ran.stdout.contains(" of 3"), "{ran:?}");
+    assert_eq!(ran.stdout.matches("is gone").count(), 3, "{ran:?}");
+    leave(2).await;
+    let ran = world.run(&["worktrees", "prune", "--ended"]).await.unwrap().ok().unwrap();
+    assert_eq!((ran.stderr.as_str(), ran.stdout.matches("is gone").count()), ("", 2), "{ran:?}");
+    assert!(!ran.stdout.contains('\u{1b}') && !ran.stdout.contains(" of 2"), "{ran:?}");
 }
 
 #[tokio::test]

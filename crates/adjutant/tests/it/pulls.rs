@@ -460,27 +460,6 @@ async fn a_coder_that_waits_without_a_process_is_done_when_its_work_is_approved(
 }
 
 #[tokio::test]
-async fn an_approval_opens_the_pull_request_and_its_merge_completes_the_task() {
-    let stage = stage(&[]).await;
-    let ran = answer(&stage.world, &["run", "--role", "coder", "asks"]).await;
-    assert_eq!(
-        (&ran["state"], &ran["taskState"]),
-        (&json!("succeeded"), &json!("review")),
-        "{ran}"
-    );
-    let [pull] = &stage.github.pulls()[..] else { panic!("one pull request") };
-    assert_eq!(
-        (pull.title.as_str(), pull.head.as_str()),
-        ("asks", ran["branch"].as_str().unwrap())
-    );
-    assert!(pull.body.contains("It holds."), "{}", pull.body);
-    let task = answer(&stage.world, &["tasks", "show", "TAS-1"]).await;
-    assert!(task["prUrl"].as_str().unwrap().ends_with("/pull/1"), "{task}");
-    stage.settled().await;
-    stage.in_order().await;
-}
-
-#[tokio::test]
 async fn a_person_decides_where_an_approval_cannot_open_a_pull_request() {
     let stage = stage(&[]).await;
     stage.git("git remote set-url origin https://elsewhere.example/o/r.git").await;

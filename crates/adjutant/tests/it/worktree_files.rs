@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
+use serde_json::Value;
 use testkit::World;
 
 use crate::crew::{agree, crew, repository, scene, sh, until};
@@ -195,6 +196,90 @@ async fn an_agent_is_killed_while_its_worktree_is_set_up() {
     assert!(!world.home().join("where").exists(), "it never began");
     assert_eq!(crew(&world).await.len(), 1);
     agree(&world).await;
+}
+
+/// A set-up that waits for a word, and an agent that counts how often it was started.
+const SLOW_SETUP: &str =
+    "echo again >> \"$ADJUTANT_HOME/times\"; echo installing; touch \"$ADJUTANT_HOME/begun\"
+until [ -e \"$ADJUTANT_HOME/go\" ]; do sleep 0.02; done";
+const COUNT: &str = "echo look >> \"$ADJUTANT_HOME/looks\"";
+
+/// A server that was killed while an agent's worktree was set up, and that agent.
+async fn killed_during_a_set_up() -> (World, String) {
+    let world = stage(&[("ADJUTANT_WORKTREES_SETUP", "sh setup.sh")], COUNT).await;
+    fs::write(world.project().join("setup.sh"), SLOW_SETUP).unwrap();
+    sh(&world, "git add setup.sh && git commit -q -m Setup").await;
+    let server = world.up().await.unwrap();
+    let agent = draft(&world, "hand", "look").await;
+    until("the set-up runs", || world.home().join("begun").exists()).await;
+    server.kill().await.unwrap();
+    (world, agent)
+}
+
+/// Lets the set-up end, and looks how often it ran before its agent, which is started once.
+async fn comes_to_its_end(world: &World, agent: &str, times: &[&str]) {
+    fs::write(world.home().join("go"), "").unwrap();
+    assert_eq!(ended(world, agent).await, "succeeded", "{}", reason(world, agent).await);
+    assert_eq!(noted(world, "times").lines().collect::<Vec<_>>(), times);
+    assert_eq!(noted(world, "looks"), "look");
+    let told = world.run(&["logs", agent]).await.unwrap().ok().unwrap().stdout;
+    assert_eq!(told.matches("installing").count(), times.len(), "{told}");
+    agree(world).await;
+}
+
+#[tokio::test]
+async fn a_set_up_outlives_the_server_and_is_not_run_twice() {
+    let (world, agent) = killed_during_a_set_up().await;
+    let _server = world.up().await.unwrap();
+    comes_to_its_end(&world, &agent, &["again"]).await;
+}
+
+#[tokio::test]
+async fn a_set_up_that_died_with_the_server_is_run_once_more() {
+    let (world, agent) = killed_during_a_set_up().await;
+    let record = world.state_dir().join("runs").join(&agent).join("setup-1/supervisor.json");
+    let record: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
+    sh(&world, &format!("kill -9 {}", record["pid"])).await;
+    let _server = world.up().await.unwrap();
+    until("it runs again", || noted(&world, "times").lines().count() == 2).await;
+    comes_to_its_end(&world, &agent, &["again", "again"]).await;
+}
+
+#[tokio::test]
+async fn lists_of_files_to_copy_count_from_the_top_of_the_repository_and_from_the_project() {
+    let mut world = World::bare(env!("CARGO_BIN_EXE_adjutant")).unwrap();
+    let (top, shop) = (world.project(), world.project().join("shop"));
+    fs::create_dir(&shop).unwrap();
+    sh(&world, "git init -q -b main && git config user.name Crew && git config user.email a@b")
+        .await;
+    world.run(&["init", "--home", shop.to_str().unwrap()]).await.unwrap().ok().unwrap();
+    let home = shop.join(".adjutant");
+    world.set("ADJUTANT_HOME", home.display().to_string());
+    let role = "---\nname: hand\ncategory: worker\nworktree: fresh\n\
+        command: [sh, -c, 'git ls-files -io --exclude-standard .. > \"$ADJUTANT_HOME/seen\"']\n---\nLook.\n";
+    fs::write(home.join("roles/hand.md"), role).unwrap();
+    for (name, text) in [
+        (".gitignore", ".env\n*.local\n.adjutant\nlast\\ \n"),
+        (".worktreeinclude", "/.env\n*.local\nlast\\ \n"),
+        ("shop/.worktreeinclude", "!b.local\n/.env\n"),
+        (".env", ""),
+        ("last ", ""),
+        ("other/.env", ""),
+        ("other/b.local", ""),
+        ("shop/.env", ""),
+        ("shop/deep/.env", ""),
+        ("shop/a.local", ""),
+        ("shop/b.local", ""),
+    ] {
+        fs::create_dir_all(top.join(name).parent().unwrap()).unwrap();
+        fs::write(top.join(name), text).unwrap();
+    }
+    sh(&world, "git add -A && git commit -q -m Begin").await;
+    looks(&world).await;
+    let seen = fs::read_to_string(home.join("seen")).unwrap();
+    let mut seen: Vec<&str> = seen.lines().collect();
+    seen.sort_unstable();
+    assert_eq!(seen, ["../.env", "../last ", "../other/b.local", ".env", "a.local"]);
 }
 
 #[tokio::test]

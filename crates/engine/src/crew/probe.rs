@@ -9,7 +9,8 @@ use host::process::{self, Launch};
 use wire::environment::{KindStatus, LoginStatus, ServerEnvironment};
 
 use crate::core::error::ToolError;
-use crate::core::handed_on::set_variable;
+use crate::core::handed_on::{set_variable, variable};
+use crate::core::handle::Core;
 use crate::core::redact::redact;
 use crate::core::settings::Runner;
 use crate::crew::service::Crew;
@@ -39,7 +40,9 @@ impl Crew {
         depth: ProbeDepth,
     ) -> Result<ServerEnvironment, ToolError> {
         let crew = self.clone();
-        let handed_on = self.settings().handed_on().into_iter().collect();
+        let settings = self.settings();
+        let handed_on = settings.handed_on().into_iter().collect();
+        let handed_on_to_checks = settings.handed_on_to_checks().into_iter().collect();
         let kinds = host::agent::KINDS.iter().filter_map(|kind| Some((*kind, kind.probes()?)));
         let kinds = kinds.map(|(kind, probes)| {
             let crew = crew.clone();
@@ -49,7 +52,8 @@ impl Crew {
         for status in kinds.collect::<Vec<_>>() {
             found.push(status.await.map_err(ToolError::internal)?);
         }
-        Ok(ServerEnvironment { handed_on, kinds: found })
+        found.extend(self.outside(|core| Ok::<_, ToolError>(unasked_programs(core))).await?);
+        Ok(ServerEnvironment { handed_on, handed_on_to_checks, kinds: found })
     }
 
     /// Looks at one kind. Blocks for as long as its program takes.
@@ -57,13 +61,8 @@ impl Crew {
         let settings = self.settings();
         let runner = settings.runners.get(kind.name()).cloned().unwrap_or_default();
         let program = runner.launch.binary.clone().unwrap_or_else(|| probes.program.to_owned());
-        let mut environment = self.options.agent_environment.clone();
-        for (name, value) in &runner.environment {
-            set_variable(&mut environment, name, value);
-        }
-        let path = environment.iter().find(|(name, _)| name == "PATH");
-        let path = path.map(|(_, path)| path.clone()).unwrap_or_default();
-        let found = host::program::find(&program, &path, &self.options.project);
+        let environment = environment_of(self, &runner);
+        let found = find(self, &program, &environment);
         let run = |arguments: &[&str], limit| {
             let launch = Launch {
                 program: found.clone()?,
@@ -84,12 +83,56 @@ impl Crew {
             kind: kind.name().to_owned(),
             login: (depth != ProbeDepth::Files).then(|| run(probes.login, LOGIN_TIMEOUT)).flatten(),
             call: (depth == ProbeDepth::Calls).then(|| run(probes.call, CALL_TIMEOUT)).flatten(),
+            login_unknown: None,
             path: found.as_ref().map(|path: &PathBuf| path.display().to_string()),
             program,
             install: probes.install.to_owned(),
             variables: runner.environment.iter().map(|(name, _)| name.clone()).collect(),
         }
     }
+}
+
+/// The environment of agents of a kind, as the server has it.
+fn environment_of(core: &Core, runner: &Runner) -> Vec<(String, String)> {
+    let mut environment = core.options.agent_environment.clone();
+    for (name, value) in &runner.environment {
+        set_variable(&mut environment, name, value);
+    }
+    environment
+}
+
+fn find(core: &Core, program: &str, environment: &[(String, String)]) -> Option<PathBuf> {
+    let path = variable(environment, "PATH").unwrap_or_default();
+    host::program::find(program, path, &core.options.project)
+}
+
+/// The programs of roles whose kind has no way to ask them whether they are logged in, each once. Blocks.
+fn unasked_programs(core: &Core) -> Vec<KindStatus> {
+    let settings = core.settings();
+    let mut found: Vec<KindStatus> = Vec::new();
+    for role in settings.roles.values() {
+        let name = role.kind.as_deref().unwrap_or(&settings.default_kind);
+        let Some(kind) = host::agent::kind(name) else { continue };
+        let (Some(why), Some(key)) = (kind.login_unknown(), kind.role_key()) else { continue };
+        let runner = settings.runners.get(name).cloned().unwrap_or_default();
+        let program = role.program(key.name).into_iter().next().or(runner.launch.binary.clone());
+        let Some(program) = program else { continue };
+        if found.iter().any(|known| known.kind == name && known.program == program) {
+            continue;
+        }
+        let environment = environment_of(core, &runner);
+        found.push(KindStatus {
+            kind: name.to_owned(),
+            path: find(core, &program, &environment).map(|path| path.display().to_string()),
+            program,
+            install: kind.install_advice().to_owned(),
+            variables: runner.environment.iter().map(|(name, _)| name.clone()).collect(),
+            login: None,
+            call: None,
+            login_unknown: Some(format!("{why}; {}", kind.login_advice())),
+        });
+    }
+    found
 }
 
 /// The arguments that come before all others.

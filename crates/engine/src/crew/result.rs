@@ -87,6 +87,9 @@ pub(crate) struct AgentResult {
     /// Its last words, whole but for a very long beginning
     #[serde(default)]
     pub(crate) text: String,
+    /// What it said last itself, if it did not succeed or ended without a word: not why it failed
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) said: String,
     /// The whole value it gave, where that says more than the fields above or a schema asked for it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) structured: Option<Value>,
@@ -121,6 +124,7 @@ impl AgentResult {
             questions: texts("questions"),
             pr_url: text("prUrl").map(str::to_owned),
             text: text("text").unwrap_or_default().to_owned(),
+            said: text("said").unwrap_or_default().to_owned(),
             structured: value.get("structured").cloned(),
             problems: texts("problems"),
         })
@@ -162,6 +166,7 @@ pub(crate) fn read_result(
         questions: Vec::new(),
         pr_url: None,
         text: last_words(words),
+        said: String::new(),
         structured: None,
         problems: Vec::new(),
     };

@@ -25,6 +25,7 @@ mod remembered;
 mod report;
 pub(crate) mod required_review;
 pub(crate) mod reserve;
+pub(crate) mod said;
 pub(crate) mod stop;
 mod terminal;
 pub(crate) mod view;

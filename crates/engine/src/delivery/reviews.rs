@@ -17,6 +17,7 @@ use wire::event::{EventData, ReviewEnded};
 use at_end::ask_at_end;
 pub(crate) use at_end::note_no_reviewer;
 pub(crate) use words::deliver;
+use words::{CutShort, LastWords};
 
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
@@ -194,22 +195,29 @@ pub(crate) fn ended(
     if on_its_way.is_some_and(|job| job.caller == Some(agent.id)) {
         return Ok(());
     }
-    if let Some(said) = words::last_words(tx, agent)? {
-        return deliver(tx, settings, &review, &said, now);
-    }
+    let said = match words::last_words(tx, agent)? {
+        Some(LastWords::Feedback(said)) => return deliver(tx, settings, &review, &said, now),
+        Some(LastWords::Said(said)) => Some(said),
+        None => None,
+    };
     let (_, failures, limits) = history(tx, settings, review.coder)?;
-    let body = format!(
-        "The reviewer {} ended without feedback and without a pull request: {}.\n\
-         This counts as a failed review ({} of {}). Look at your work once more yourself, then call \
-         `request_review` again, or open the pull request with `create_pull_request`.",
+    let reason = match &agent.state {
+        AgentState::Ended { reason, .. } => reason.as_str(),
+        _ => "for an unknown reason",
+    };
+    let why = format!(
+        "The reviewer {} ended without feedback and without a pull request: {}, {reason}.",
         agent.id,
         agent.state.name(),
+    );
+    let next = format!(
+        "This counts as a failed review ({} of {}). Look at your work once more yourself, then call \
+         `request_review` again, or open the pull request with `create_pull_request`.",
         failures + 1,
         limits.abandon_after,
     );
-    let word = Word { subject: "Your review came to nothing".to_owned(), body };
-    let closing = Closing { state: ReviewState::Silent, feedback: None, word };
-    close(tx, settings, &review, &closing, now)
+    let cut_short = CutShort { state: ReviewState::Silent, said: said.as_deref(), why, next };
+    words::cut_short(tx, settings, &review, cut_short, now)
 }
 
 /// Decides what becomes of an agent whose process has ended: one that waits for a review is not over, one that ended
@@ -298,11 +306,16 @@ pub(crate) async fn sweep(engine: &Core, now: Timestamp) -> Result<Option<Timest
     if late.is_empty() && done.is_empty() {
         return Ok(next);
     }
+    let mut ending = Vec::new();
+    for review in late {
+        let said = words::said_so_far(engine, review.reviewer).await?;
+        ending.push((review, said));
+    }
     engine
         .store
         .write(move |tx| {
-            for review in &late {
-                time_out(tx, &settings, review, now)?;
+            for (review, said) in &ending {
+                time_out(tx, &settings, review, said, now)?;
             }
             for (reviewer, _) in &done {
                 let reason = "its review is done".to_owned();
@@ -319,6 +332,7 @@ fn time_out(
     tx: &mut Tx<'_>,
     settings: &Settings,
     review: &Review,
+    said: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     // It may have ended since it was looked at.
@@ -327,15 +341,16 @@ fn time_out(
         return Ok(());
     };
     let hours = settings.review.timeout_hours;
-    let body = format!(
-        "The reviewer {} did not come to an end within {hours} hours and was stopped. This counts as \
-         a failed review. Call `request_review` again, or open the pull request yourself with \
-         `create_pull_request`.",
+    let why = format!(
+        "The reviewer {} did not come to an end within {hours} hours and was stopped.",
         review.reviewer
     );
-    let word = Word { subject: "Your review took too long".to_owned(), body };
-    let closing = Closing { state: ReviewState::TimedOut, feedback: None, word };
-    close(tx, settings, &review, &closing, now)?;
+    let next = "This counts as a failed review. Call `request_review` again, or open the pull request yourself with \
+                `create_pull_request`."
+        .to_owned();
+    let said = Some(said).filter(|said| !said.is_empty());
+    let cut_short = CutShort { state: ReviewState::TimedOut, said, why, next };
+    words::cut_short(tx, settings, &review, cut_short, now)?;
     let reason = format!("its review was not over after {hours} hours");
     let wish = StopRequest { outcome: Outcome::TimedOut, reason };
     stop::stop_tree(tx, settings, review.reviewer, &wish, now)

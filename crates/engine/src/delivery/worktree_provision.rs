@@ -6,9 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use host::git::{Checkout, IgnoredEntry, Repo};
+use host::git::{Checkout, IgnorePatterns, IgnoredEntry, Repo, ignore_patterns};
 use host::provision::{LeftOut, Provisioner};
-use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin};
+use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin, Variables};
 use model::event::EventKind;
 use model::{AgentId, EventKinds};
 use store::Agent;
@@ -16,13 +16,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::core::error::{Code, ToolError};
 use crate::core::follow;
-use crate::core::handed_on::set_variable;
+use crate::core::handed_on::variable;
 use crate::core::handle::Core;
 use crate::core::settings::{Sandbox, SetupSettings};
 use crate::crew::run::{sandboxed, setup_folders};
+use crate::delivery::command_environment::{CommandCaller, command_environment};
 use crate::delivery::supervised::{self, CommandEnd};
 
-/// Patterns of files that are copied, in the project's folder; Claude Code reads it too.
+/// Patterns of files that are copied, in the project's folder and at the top of its repository; Claude Code reads it
+/// too.
 const INCLUDE_FILE: &str = ".worktreeinclude";
 /// Upper bound on its size.
 const MAX_INCLUDE_BYTES: u64 = 64 << 10;
@@ -42,6 +44,8 @@ pub(crate) struct SetupRun {
     pub(crate) worktree: PathBuf,
     /// Sandbox of the agent
     pub(crate) sandbox: Sandbox,
+    /// Variables that the server has for it, or that a person handed on
+    pub(crate) shared: Variables,
 }
 
 /// Puts ignored files into a worktree and claims its ports. Blocks.
@@ -52,17 +56,22 @@ pub(crate) fn provide(engine: &Core, repo: &Repo, worktree: &Path) -> Result<(),
     host::ports::claim(&engine.ports_folder(), &real(worktree)).map_err(unusable)?;
     let settings = engine.settings();
     let project = &engine.options.project;
+    let Some(checkout) = Checkout::around(project) else { return Ok(()) };
     let mut copies = settings.worktrees.copy.clone();
     copies.extend(included(project));
+    let of_top = if real(project) == checkout.top { Vec::new() } else { included(&checkout.top) };
     let links = &settings.worktrees.link;
-    if copies.is_empty() && links.is_empty() {
+    if copies.is_empty() && of_top.is_empty() && links.is_empty() {
         return Ok(());
     }
-    let Some(checkout) = Checkout::around(project) else { return Ok(()) };
     let mut provisioner = Provisioner::new(&checkout.top, worktree).map_err(ToolError::internal)?;
     let checkouts = Checkouts { project, worktree };
     link(repo, checkouts, links, &provisioner)?;
-    let entries = usable(repo.ignored_matching(project, &copies)?, &provisioner);
+    let lists = [
+        IgnorePatterns { dir: &checkout.top, patterns: &of_top },
+        IgnorePatterns { dir: project, patterns: &copies },
+    ];
+    let entries = usable(repo.ignored_matching(&lists)?, &provisioner);
     let ignored = repo.ignores(worktree, &entries)?;
     for entry in chosen(&entries, &ignored) {
         provisioner.copy(&entry.path).map_err(|error| refused("copied", entry, &error))?;
@@ -83,7 +92,8 @@ fn link(
     patterns: &[String],
     provisioner: &Provisioner,
 ) -> Result<(), ToolError> {
-    let entries = usable(repo.ignored_matching(project, patterns)?, provisioner);
+    let list = IgnorePatterns { dir: project, patterns };
+    let entries = usable(repo.ignored_matching(&[list])?, provisioner);
     let plain: Vec<IgnoredEntry> =
         entries.iter().map(|entry| IgnoredEntry { is_folder: false, ..entry.clone() }).collect();
     // A rule such as `node_modules/` ignores the folder and not a link in its place, which would be committed.
@@ -130,14 +140,10 @@ fn refused(done: &str, entry: &IgnoredEntry, error: &host::provision::ProvisionE
         .hint("make room on the disk, or change `worktrees.copy` and `worktrees.link`")
 }
 
-/// The patterns of the include file.
-fn included(project: &Path) -> Vec<String> {
-    let Ok(found) = host::inside::read(project, Path::new(INCLUDE_FILE), MAX_INCLUDE_BYTES) else {
-        return Vec::new();
-    };
-    let text = String::from_utf8_lossy(&found.bytes).into_owned();
-    let lines = text.lines().map(|line| line.trim_end_matches([' ', '\r']));
-    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+/// The patterns of the include file in a folder.
+fn included(folder: &Path) -> Vec<String> {
+    let found = host::inside::read(folder, Path::new(INCLUDE_FILE), MAX_INCLUDE_BYTES);
+    found.map(|found| ignore_patterns(&String::from_utf8_lossy(&found.bytes))).unwrap_or_default()
 }
 
 fn real(path: &Path) -> PathBuf {
@@ -160,6 +166,7 @@ pub(crate) async fn set_up(engine: &Core, agent: &Agent, worktree: &Path) -> Res
         runs: engine.runs_dir().join(id.to_string()),
         worktree: worktree.to_owned(),
         sandbox: settings.sandbox_of(agent),
+        shared: engine.shared_environment(Some(id)),
     };
     let stopped = stop_wished(engine, id);
     let never = CancellationToken::new();
@@ -195,9 +202,20 @@ async fn stop_wished(engine: &Core, id: AgentId) -> Result<(), ToolError> {
     }
 }
 
+/// Why a set-up failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SetupFault {
+    /// Its command said so
+    Command,
+    /// It could not be started, took too long or was killed, whatever is in the worktree
+    Conditions,
+}
+
 /// A set-up that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SetupFailure {
+    /// Why
+    pub(crate) fault: SetupFault,
     /// What failed, where and how
     pub(crate) reason: String,
     /// End of its output
@@ -205,6 +223,10 @@ pub(crate) struct SetupFailure {
 }
 
 impl SetupFailure {
+    fn without_output(reason: String) -> Self {
+        Self { fault: SetupFault::Conditions, reason, output: String::new() }
+    }
+
     fn in_full(&self) -> String {
         let lines: Vec<&str> = self.output.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
@@ -224,7 +246,7 @@ pub(crate) async fn run_setup(
 ) -> Result<Option<SetupFailure>, ToolError> {
     let spec = match spec(engine, run, wanted) {
         Ok(spec) => spec,
-        Err(reason) => return Ok(Some(SetupFailure { reason, output: String::new() })),
+        Err(reason) => return Ok(Some(SetupFailure::without_output(reason))),
     };
     let place = spec.directory.clone();
     for folder in setup_folders(&run.runs) {
@@ -251,10 +273,11 @@ pub(crate) async fn run_setup(
         };
         let tail = move |_: &Core| supervised::tail(&folder).map_err(ToolError::internal);
         let output = engine.outside(tail).await?;
-        return Ok(judge(&exit, wanted, &place).map(|reason| SetupFailure { reason, output }));
+        let failed = judge(&exit, wanted, &place);
+        return Ok(failed.map(|(fault, reason)| SetupFailure { fault, reason, output }));
     }
     let reason = format!("the set-up {} was killed again and again", shown(wanted, &place));
-    Ok(Some(SetupFailure { reason, output: String::new() }))
+    Ok(Some(SetupFailure::without_output(reason)))
 }
 
 /// Ends every run of a set-up that is still under way.
@@ -269,22 +292,27 @@ fn shown(wanted: &SetupSettings, place: &Path) -> String {
     format!("`{}` in `{}`", wanted.command.join(" "), place.display())
 }
 
-fn judge(exit: &ExitRecord, wanted: &SetupSettings, place: &Path) -> Option<String> {
-    let failed = |how: String| Some(format!("the set-up {} {how}", shown(wanted, place)));
+fn judge(exit: &ExitRecord, wanted: &SetupSettings, place: &Path) -> Option<(SetupFault, String)> {
+    let failed = |how: String| format!("the set-up {} {how}", shown(wanted, place));
+    let conditions = |how: String| Some((SetupFault::Conditions, failed(how)));
     match (exit.ended, exit.code, exit.signal) {
         (EndCause::Exited, Some(0), _) => None,
-        (EndCause::Exited, Some(code), _) => failed(format!("ended with {code}")),
-        (EndCause::Exited, None, Some(signal)) => failed(format!("was ended by signal {signal}")),
-        (EndCause::Exited, None, None) => failed("ended without an exit code".to_owned()),
-        (EndCause::TimedOut, ..) => failed(format!(
+        (EndCause::Exited, Some(code), _) => {
+            Some((SetupFault::Command, failed(format!("ended with {code}"))))
+        }
+        (EndCause::Exited, None, Some(signal)) => {
+            conditions(format!("was ended by signal {signal}"))
+        }
+        (EndCause::Exited, None, None) => conditions("ended without an exit code".to_owned()),
+        (EndCause::TimedOut, ..) => conditions(format!(
             "did not end within {} seconds (`worktrees.setupTimeout`)",
             wanted.timeout_s
         )),
-        (EndCause::NotStarted, ..) => failed(format!(
+        (EndCause::NotStarted, ..) => conditions(format!(
             "could not be started: {}",
             exit.why.as_deref().unwrap_or("no reason is known")
         )),
-        (EndCause::Stopped, ..) => failed("was stopped".to_owned()),
+        (EndCause::Stopped, ..) => conditions("was stopped".to_owned()),
     }
 }
 
@@ -292,26 +320,28 @@ fn spec(engine: &Core, run: &SetupRun, wanted: &SetupSettings) -> Result<Spec, S
     let checkout = Checkout::around(&engine.options.project);
     let project = real(&engine.options.project);
     let inside = checkout.and_then(|one| Some(project.strip_prefix(one.top).ok()?.to_owned()));
-    let directory = run.worktree.join(inside.unwrap_or_default());
-    let mut environment = engine.options.agent_environment.clone();
-    for (name, value) in engine.shared_environment(run.agent.parse().ok()) {
-        set_variable(&mut environment, &name, &value);
-    }
-    environment.retain(|(name, _)| !name.to_ascii_uppercase().contains("TOKEN"));
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
-    let path = path.unwrap_or_default();
-    // Whoever calls us from within is an agent without a token, and never the operator.
-    for (name, value) in [
-        ("ADJUTANT_AGENT_ID", run.agent.clone()),
-        ("ADJUTANT_TASK", run.task.clone()),
-        ("ADJUTANT_HOME", engine.options.home.display().to_string()),
-    ] {
-        environment.push((name.to_owned(), value));
-    }
-    environment.extend(engine.port_variable(&run.worktree));
+    let directory = match inside {
+        Some(inside) if inside != Path::new("") => run.worktree.join(inside),
+        _ => run.worktree.clone(),
+    };
+    let SetupRun { agent, task, shared, .. } = run;
+    let caller = CommandCaller { agent, task, shared };
+    let mut environment = command_environment(engine, caller, &run.worktree);
+    // It makes the worktree's own; an install must not go into a person's.
+    let left = engine.leave_virtual_env(&mut environment);
+    let path = variable(&environment, "PATH").unwrap_or_default().to_owned();
     let missing = |name: &str| {
         let place = directory.display();
-        format!("`{name}`, which `worktrees.setup` names, is neither in `{place}` nor on the PATH")
+        let message = format!(
+            "`{name}`, which `worktrees.setup` names, is neither in `{place}` nor on the PATH"
+        );
+        match left.iter().find(|venv| venv.join("bin").join(name).exists()) {
+            Some(venv) => format!(
+                "{message}; it is in the virtual environment `{}`, which a set-up does not use: install it outside",
+                venv.display()
+            ),
+            None => message,
+        }
     };
     let (name, arguments) =
         wanted.command.split_first().ok_or("`worktrees.setup` names no program")?;

@@ -6,12 +6,13 @@ use model::agent::AgentState;
 use model::money::Usd;
 use model::review::InstanceStatus;
 use model::{AgentId, TaskRef, Timestamp};
-use store::{Agent, AgentPage, Budget, RecordTotals, Review, Run, StoreError, Tx};
+use store::{Agent, AgentPage, Budget, Event, RecordTotals, Review, Run, StoreError, Tx};
 use wire::agent_details::{
     AgentBudget, AgentDetails, AgentList, AgentTokens, AgentView, AgentWorktree, BudgetAmounts,
     RelationKind, ReviewRelation,
 };
 use wire::agents::AgentResultView;
+use wire::event::EventData;
 use wire::server::RecordCounts;
 
 use crate::core::error::ToolError;
@@ -19,6 +20,9 @@ use crate::core::scope::ListScope;
 use crate::crew::result::AgentResult;
 use crate::crew::run::RunOptions;
 use crate::views::service::Views;
+
+/// Events of an agent's life in which its warnings are looked for, the newest ones.
+const LIFE_EVENTS: u32 = 200;
 
 /// Number of agents that have not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +80,7 @@ fn whole_agent(tx: &Tx<'_>, agent: Agent, now: Timestamp) -> Result<AgentDetails
     let seconds = u64::try_from(duration_ms / 1000).unwrap_or_default();
     let budget = tx.budget_get(agent.id)?.map(|budget| budget_view(&budget, seconds));
     let worktree = tx.worktree_of(agent.id)?;
+    let warnings = warnings(tx, agent.id)?;
     let pull = tx.pull_of(agent.id)?.map(|pull| pull.state);
     let reason = match &agent.state {
         AgentState::Ended { reason, .. } => Some(reason.clone()),
@@ -104,7 +109,17 @@ fn whole_agent(tx: &Tx<'_>, agent: Agent, now: Timestamp) -> Result<AgentDetails
         cwd: agent.cwd,
         tmux_session: agent.tmux_session,
         prompt: run.map(|run| run.prompt),
+        warnings,
     })
+}
+
+/// The newest warnings about an agent.
+fn warnings(tx: &Tx<'_>, id: AgentId) -> Result<Vec<String>, ToolError> {
+    let warning = |event: &Event| match event.decode() {
+        Some(EventData::AgentWarned(warned)) => Some(warned.warning),
+        _ => None,
+    };
+    Ok(tx.agent_life(id, LIFE_EVENTS)?.iter().filter_map(warning).collect())
 }
 
 /// Running time of an agent; zero while it is queued.

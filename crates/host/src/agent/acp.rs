@@ -40,6 +40,9 @@ use super::{
 use crate::run::{OutputLine, Stdin};
 
 /// An agent that speaks the Agent Client Protocol.
+/// How to get a program that speaks it.
+const INSTALL: &str = "see https://agentclientprotocol.com for agents and how to get them";
+
 #[derive(Debug)]
 pub(super) struct Acp;
 
@@ -66,6 +69,14 @@ impl Kind for Acp {
         "log in with the agent's own program, or name the variable of its key in `agents.acp.environment`"
     }
 
+    fn login_unknown(&self) -> Option<&'static str> {
+        Some("the Agent Client Protocol has no question for it")
+    }
+
+    fn install_advice(&self) -> &'static str {
+        INSTALL
+    }
+
     fn config(&self) -> &'static str {
         include_str!("acp/config.yaml")
     }
@@ -90,7 +101,7 @@ impl Kind for Acp {
         let given = user_servers::given(brief);
         Ok(Plan {
             program: program.clone(),
-            install: "see https://agentclientprotocol.com for agents and how to get them",
+            install: INSTALL,
             arguments: arguments.to_vec(),
             environment: given.slots.variables(&|name| brief.variable(name)),
             files: Vec::new(),

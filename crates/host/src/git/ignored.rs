@@ -18,28 +18,40 @@ pub struct IgnoredEntry {
     pub is_folder: bool,
 }
 
+/// Patterns with the syntax of `.gitignore`, and the folder that they count from and match below.
+#[derive(Debug, Clone, Copy)]
+pub struct IgnorePatterns<'a> {
+    /// A folder of the working tree
+    pub dir: &'a Path,
+    /// One pattern each, without comments
+    pub patterns: &'a [String],
+}
+
 impl Repo {
-    /// Lists what lies below `dir`, matches one of the patterns and is ignored by git. Patterns have the syntax of
-    /// `.gitignore` and count from `dir`. A folder in which nothing is tracked is one entry.
+    /// Lists what matches one of the patterns and is ignored by git. The lists belong to one working tree, and the last
+    /// pattern that matches decides. A folder in which nothing is tracked is one entry.
     pub fn ignored_matching(
         &self,
-        dir: &Path,
-        patterns: &[String],
+        lists: &[IgnorePatterns<'_>],
     ) -> Result<Vec<IgnoredEntry>, GitError> {
-        if patterns.is_empty() {
-            return Ok(Vec::new());
+        let lists = lists.iter().filter(|list| !list.patterns.is_empty());
+        let lists: Vec<&IgnorePatterns<'_>> = lists.collect();
+        let Some(first) = lists.first() else { return Ok(Vec::new()) };
+        let tree = self.tree(first.dir)?;
+        let mut order = self.git_in(&tree)?;
+        order = order.args(["ls-files", "-z", "--others", "--ignored", "--directory"]);
+        let mut places = Vec::new();
+        for list in lists {
+            let dir = list.dir.canonicalize().unwrap_or_else(|_| list.dir.to_owned());
+            let below = dir.strip_prefix(&tree.top).unwrap_or_else(|_| Path::new(""));
+            for pattern in list.patterns {
+                order = order.arg(format!("--exclude={}", anchored(pattern, below)));
+            }
+            let mut place = OsString::from(":(top,literal)");
+            place.push(below);
+            places.push(place);
         }
-        let tree = self.tree(dir)?;
-        let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-        let below = dir.strip_prefix(&tree.top).unwrap_or_else(|_| Path::new("")).to_owned();
-        let order = self.git_in(&tree)?;
-        let order = order.args(["ls-files", "-z", "--others", "--ignored", "--directory"]);
-        let order = patterns.iter().fold(order, |order, pattern| {
-            order.arg(format!("--exclude={}", anchored(pattern, &below)))
-        });
-        let mut place = OsString::from(":(top,literal)");
-        place.push(&below);
-        let found = order.arg("--").arg(place).ask()?;
+        let found = order.arg("--").args(places).ask()?;
         let entry = |name: &[u8]| {
             let folder = name.strip_suffix(b"/");
             let path = PathBuf::from(os(folder.unwrap_or(name)));
@@ -85,14 +97,36 @@ impl Repo {
     }
 }
 
+/// The patterns of a file with the syntax of `.gitignore`, read as git reads it: without comments, empty lines and
+/// spaces at the end of a line that no backslash protects.
+pub fn ignore_patterns(text: &str) -> Vec<String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let lines = text.lines().map(|line| without_last_spaces(line.trim_end_matches('\r')));
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+fn without_last_spaces(line: &str) -> &str {
+    let mut end = 0;
+    let mut is_escaped = false;
+    for (at, letter) in line.char_indices() {
+        if is_escaped || letter != ' ' {
+            end = at + letter.len_utf8();
+        }
+        is_escaped = !is_escaped && letter == '\\';
+    }
+    line.get(..end).unwrap_or(line)
+}
+
 /// A pattern as git reads it at the top of the working tree, for one that counts from a folder below it.
 fn anchored(pattern: &str, below: &Path) -> String {
-    let (not, rest) = pattern.strip_prefix('!').map_or(("", pattern), |rest| ("!", rest));
-    let is_anchored = rest.trim_end_matches('/').contains('/');
-    if !is_anchored || below.as_os_str().is_empty() {
+    if below.as_os_str().is_empty() {
         return pattern.to_owned();
     }
-    format!("{not}/{}/{}", below.display(), rest.trim_start_matches('/'))
+    let (not, rest) = pattern.strip_prefix('!').map_or(("", pattern), |rest| ("!", rest));
+    let is_anchored = rest.trim_end_matches('/').contains('/');
+    // One without a slash matches at any depth, and still nowhere but below its own folder.
+    let depth = if is_anchored { "" } else { "**/" };
+    format!("{not}/{}/{depth}{}", below.display(), rest.trim_start_matches('/'))
 }
 
 #[cfg(test)]

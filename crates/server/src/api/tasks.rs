@@ -8,10 +8,11 @@ use engine::{BoardRequest, BoardSlice, ToolError};
 use model::{Column, Cursor, EpicId, TaskRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use wire::environment::{CheckEnvironment, CheckEnvironmentRequest};
 use wire::tasks::{Board, TaskDetails, TaskGraph, TaskHistory, Tasks};
 
 use super::paging::page_limit;
-use crate::answer::{Answer, Params};
+use crate::answer::{Answer, Input, Params};
 use crate::shared::Shared;
 
 /// A column has so many tasks at first unless told otherwise.
@@ -111,6 +112,15 @@ fn task_of(name: &str) -> Result<TaskRef, ToolError> {
             .hint("`adjutant tasks` lists them")
             .detail("field", "ref")
     })
+}
+
+pub(crate) async fn hand_on(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    Input(asked): Input<CheckEnvironmentRequest>,
+) -> Answer<Json<CheckEnvironment>> {
+    let given = asked.environment.0.into_iter().collect();
+    Ok(Json(shared.app.engine.hand_on_to_check(task_of(&name)?, given).await?))
 }
 
 pub(crate) async fn show(

@@ -124,6 +124,7 @@ function LoadedMerge({ merge, onBack }: { readonly merge: WatchedMerge; readonly
           </>
         )}
         {merge.checkOutput !== null && <CheckOutput title="End of the check output" text={merge.checkOutput} />}
+        {merge.setupOutput !== null && <CheckOutput title="End of the set-up output" text={merge.setupOutput} />}
         {merge.state === 'held' && !readOnly && (
           <Button variant="primary" disabled={isBusy || isDisconnected} icon={<RotateCcw size={14} aria-hidden="true" />} onClick={() => void retry()}>
             Try again

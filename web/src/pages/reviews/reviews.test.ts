@@ -7,7 +7,7 @@ import { isQueueMoving, describeTargets, buildQueue } from './mergeQueue';
 
 const buildMerge = (number: number, change: Partial<MergeView>): MergeView => ({
   id: `merge_${number}`, taskId: `task_${number}`, slug: `s${number}`, number: `TAS-${number}`, title: `T${number}`, branch: 'b', target: 'main',
-  commit: 'abcdef0123', mergedCommit: null, state: 'queued', position: null, reason: null, conflicts: [], checkOutput: null, files: [], agentId: null,
+  commit: 'abcdef0123', mergedCommit: null, state: 'queued', position: null, reason: null, conflicts: [], checkOutput: null, setupOutput: null, files: [], agentId: null,
   approvedBy: null, createdAt: `2026-11-15T13:0${number}:00.000Z`, endedAt: null, ...change,
 });
 

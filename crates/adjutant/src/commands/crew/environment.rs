@@ -1,11 +1,15 @@
-//! Hands the variables of the caller's shell on to an agent that is being started.
+//! Hands the variables of the caller's shell on: to an agent that is being started, and to the check of work that is
+//! approved.
 
 use serde_json::{Map, Value, json};
-use wire::environment::{HandedOnVariables, ServerEnvironment};
+use wire::environment::{
+    CheckEnvironment, CheckEnvironmentRequest, HandedOnVariables, ServerEnvironment,
+};
 
-use crate::app::App;
+use crate::app::{App, escaped};
 use crate::cli_error::Trouble;
 use crate::client::Client;
+use crate::commands::reconnect::Steady;
 
 /// Adds to a request for an agent those variables of the caller's shell that the server hands on.
 pub(super) async fn hand_on(
@@ -14,8 +18,27 @@ pub(super) async fn hand_on(
     mut request: Map<String, Value>,
 ) -> Result<Map<String, Value>, Trouble> {
     let seen = client.get::<ServerEnvironment>("/api/environment").await?;
-    let variable = |name: &String| Some((name.clone(), app.env.variable(name)?));
-    let variables = HandedOnVariables(seen.handed_on.iter().filter_map(variable).collect());
-    request.insert("environment".to_owned(), json!(variables));
+    request.insert("environment".to_owned(), json!(own(app, &seen.handed_on)));
     Ok(request)
+}
+
+/// Hands on to the check of a task's work what the server takes for it. An agent that approves has nothing to hand on.
+pub(crate) async fn hand_on_to_check(
+    app: &App,
+    steady: &mut Steady<'_>,
+    task: &str,
+) -> Result<(), Trouble> {
+    if app.env.agent_id.is_some() {
+        return Ok(());
+    }
+    let seen = steady.fetch::<ServerEnvironment>("/api/environment").await?;
+    let request = CheckEnvironmentRequest { environment: own(app, &seen.handed_on_to_checks) };
+    let path = format!("/api/tasks/{}/environment", escaped(task));
+    steady.client().post::<CheckEnvironment>(&path, &request).await?;
+    Ok(())
+}
+
+fn own(app: &App, names: &[String]) -> HandedOnVariables {
+    let variable = |name: &String| Some((name.clone(), app.env.variable(name)?));
+    HandedOnVariables(names.iter().filter_map(variable).collect())
 }

@@ -195,7 +195,7 @@ async fn watch(
             app.render.aside(&note)?;
         }
     }
-    let details = tokio::select! {
+    let mut details = tokio::select! {
         details = until_ended(app, &mut steady, id, watching) => details?,
         _ = interrupt.recv() => {
             return Err(Trouble::interrupted(format!("stopped waiting; {id} keeps running"))
@@ -203,6 +203,8 @@ async fn watch(
                 .hint(format!("`adjutant kill {id}` ends it")));
         }
     };
+    // The note at its start has said that.
+    details.warnings.retain(|warning| started.note.as_ref() != Some(warning));
     let work = Work::of(&mut steady, started).await?;
     let outcome = RunOutcome {
         agent_id: details.agent.id,
@@ -372,6 +374,8 @@ pub(crate) struct AgentOutcome {
     cost_usd: Option<f64>,
     tokens: AgentTokens,
     report: AgentReport,
+    /// What went wrong without ending it
+    warnings: Vec<String>,
 }
 
 /// The usual fields of an agent's result, as far as it has them.
@@ -405,6 +409,7 @@ impl AgentOutcome {
             cost_usd: details.agent.cost_usd,
             tokens: details.tokens,
             report: details.result.as_ref().map(AgentReport::from).unwrap_or_default(),
+            warnings: details.warnings.clone(),
         }
     }
 
@@ -418,6 +423,7 @@ impl AgentOutcome {
             cost_usd: None,
             tokens: AgentTokens { input: 0, output: 0 },
             report: awaited.result.as_ref().map(AgentReport::from).unwrap_or_default(),
+            warnings: Vec::new(),
         }
     }
 
@@ -457,6 +463,7 @@ impl AgentOutcome {
             ("Changes", &report.changes),
             ("Issues", &report.issues),
             ("Questions", &report.questions),
+            ("Warnings", &self.warnings),
         ];
         for (title, items) in lists {
             // What is shown of the files is not listed twice.

@@ -90,6 +90,22 @@ impl Work {
         }
     }
 
+    /// Commands for work that nobody reviews and that is on its branch alone.
+    fn merges_by_hand(&self) -> Vec<(String, String)> {
+        let (Some(branch), Some(target)) = (self.branch(), self.diff.target.as_deref()) else {
+            return Vec::new();
+        };
+        let has_pull_request = self.task.as_ref().is_some_and(|task| task.task.pr_url.is_some());
+        if self.diff.merged || has_pull_request {
+            return Vec::new();
+        }
+        let (branch, target) = (line(branch), line(target));
+        vec![
+            (format!("git diff {target}...{branch}"), "see the changes".to_owned()),
+            (format!("git merge {branch}"), format!("merge them, with {target} checked out")),
+        ]
+    }
+
     /// Commands that go on from here, each with its purpose.
     fn next(&self, number: &TaskRef, state: TaskStateName) -> Vec<(String, String)> {
         let target = self.diff.target.as_deref().map(line);
@@ -109,10 +125,10 @@ impl Work {
                 format!("adjutant run --role {} --task {number} 'Go on'", line(&self.role)),
                 "go on from this branch".to_owned(),
             )],
+            TaskStateName::Completed => self.merges_by_hand(),
             TaskStateName::Assigned
             | TaskStateName::InProgress
             | TaskStateName::Blocked
-            | TaskStateName::Completed
             | TaskStateName::Cancelled => Vec::new(),
         }
     }

@@ -8,6 +8,7 @@ use crate::app::{App, escaped, now, query};
 use crate::cli::{MergeQueueArgs, MergeQueueVerb};
 use crate::cli_error::Trouble;
 use crate::client::{Answer, ListPage};
+use crate::commands::crew::environment;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{
     Page, age, bad, bold, dim, good, line, name, odd, quoted, short, wrapped,
@@ -60,9 +61,13 @@ async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
 }
 
 async fn retry(app: &App, merge: &str) -> Result<(), Trouble> {
-    let client = app.client().await?;
-    let path = format!("/api/merge-queue/{}/retry", escaped(merge));
-    let answer: Answer<WatchedMerge> = client.post(&path, &json!({})).await?;
+    let mut steady = Steady::new(app).await?;
+    let path = format!("/api/merge-queue/{}", escaped(merge));
+    let held = steady.fetch::<WatchedMerge>(&path).await?;
+    let task = held.merge.task_id.to_string();
+    environment::hand_on_to_check(app, &mut steady, &task).await?;
+    let path = format!("{path}/retry");
+    let answer: Answer<WatchedMerge> = steady.client().post(&path, &json!({})).await?;
     Ok(app.render.answer(&answer, || {
         let look = name("adjutant merge-queue");
         format!("{} is queued again.\nCheck its state with {look}", bold(answer.merge.id))
@@ -109,10 +114,13 @@ pub(crate) fn summary(merge: &MergeView) -> String {
     for file in &merge.files {
         page.line(format_args!("    {}", line(file)));
     }
-    if let Some(output) = &merge.check_output {
+    for (program, output) in [("set-up", &merge.setup_output), ("check", &merge.check_output)] {
+        let Some(output) = output.as_deref().filter(|output| !output.trim().is_empty()) else {
+            continue;
+        };
         let lines: Vec<&str> = output.lines().collect();
         let last = lines.get(lines.len().saturating_sub(MAX_OUTPUT_LINES)..).unwrap_or_default();
-        page.line(dim("  The check ended with:"));
+        page.line(dim(format!("  The {program} ended with:")));
         page.text(&quoted(&last.join("\n")));
     }
     if merge.state == MergeState::Held {
@@ -167,7 +175,8 @@ mod tests {
             "id": "merge_0000000000000001", "taskId": "task_0000000000000001", "slug": "a-task",
             "number": "TAS-1", "title": "A task", "branch": "work", "target": "main",
             "commit": "abc", "mergedCommit": null, "state": "sent_back", "position": null,
-            "reason": null, "conflicts": [], "checkOutput": output.join("\n"), "files": [],
+            "reason": null, "conflicts": [], "checkOutput": output.join("\n"), "setupOutput": null,
+            "files": [],
             "agentId": null, "approvedBy": null, "createdAt": "2026-01-01T00:00:00.000Z",
             "endedAt": null,
         }))

@@ -7,6 +7,42 @@ const REVIEWS: &[&str] = &["person", "agent", "never"];
 /// Names of what follows an approval by an agent, from the strictest on.
 const APPROVALS: &[&str] = &["person", "pull_request", "merge"];
 
+/// Fields that say what runs, and where.
+const RUNS: &[&str] = &[
+    "category",
+    "agent",
+    "command",
+    "acp",
+    "script",
+    "cwd",
+    "worktree",
+    "mcp",
+    "mcp.names",
+    "check",
+];
+/// Keys that say who reviews, leads or is spoken to.
+const LEADS: &[&str] = &[
+    "review.role",
+    "office.supervisorRole",
+    "loop.role",
+    "plan.role",
+    "routing.default",
+    "routing.rules",
+];
+/// Keys that say who gets a secret, and which.
+const SECRETS: &[&str] = &[
+    "github.apiUrl",
+    "github.remote",
+    "github.tokenVariable",
+    "github.webhookSecretVariable",
+    "slack.apiUrl",
+    "slack.botTokenVariable",
+    "slack.appTokenVariable",
+];
+
+/// Keys that say where the record is, and who can write it.
+const RECORD: &[&str] = &["database", "cluster.home", "cluster.url"];
+
 /// The changes of a field by which agents may do more than before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grant {
@@ -44,37 +80,10 @@ impl Grant {
             "review.required" => Self::Later(REVIEWS),
             "review.onApproval" => Self::Later(APPROVALS),
             "loop.commit" => Self::On,
-            // Who reviews, leads or is spoken to.
-            "review.role"
-            | "office.supervisorRole"
-            | "loop.role"
-            | "plan.role"
-            | "routing.default"
-            | "routing.rules"
-            // Who gets a secret, and which.
-            | "github.apiUrl"
-            | "github.remote"
-            | "github.tokenVariable"
-            | "github.webhookSecretVariable"
-            | "slack.apiUrl"
-            | "slack.botTokenVariable"
-            | "slack.appTokenVariable"
-            // Where the record is, and who can write it.
-            | "database"
-            | "cluster.home"
-            | "cluster.url"
-            // What an agent is, and what it runs.
-            | "category"
-            | "agent"
-            | "command"
-            | "acp"
-            | "script"
-            | "cwd"
-            | "worktree"
-            | "mcp"
-            | "mcp.names"
-            | "check" => Self::AnyChange,
             "limits.callsPerMinute" => Self::LargerOrZero,
+            _ if [RUNS, LEADS, SECRETS, RECORD].iter().any(|keys| keys.contains(&field)) => {
+                Self::AnyChange
+            }
             _ => Self::of_section(field),
         }
     }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use testkit::World;
 
 use super::{on_main, run, stage, state};
-use crate::crew::{crew, in_order, settled, sh};
-use crate::kill::answer;
+use crate::crew::{crew, in_order, role, settled, sh, until};
+use crate::kill::{answer, draft, ended};
 
 /// The reviewer plays the scenario that the home's `review.md` begins with.
 pub(super) const STORY: &str = r#"
@@ -27,9 +27,15 @@ pub(super) const STORY: &str = r#"
   talk:
     steps:
       - result: {summary: 'The name is unclear.', issues: [The empty case has no test]}
-  mute:
+  breaks:
     steps:
-      - fail: I cannot review
+      - say: The parser loses the last line.
+      - fail: out of memory
+  hangs:
+    steps:
+      - say: The parser loses the last line.
+      - write: {path: said, text: ""}
+      - sleep: 1000
   improve:
     steps:
       - write: {path: feature.txt, text: "one\n"}
@@ -153,6 +159,46 @@ async fn the_last_words_of_a_reviewer_reach_the_author() {
     // It has had its one review, so that a person looks at the rest.
     let task = answer(&world, &["tasks", "show", "TAS-1"]).await["comments"].to_string();
     assert!(task.contains("ended without a verdict"), "{task}");
+}
+
+#[tokio::test]
+async fn the_words_of_a_reviewer_that_fails_or_is_killed_reach_the_author_too() {
+    for scenario in ["breaks", "hangs"] {
+        let world = reviewed_by(scenario, &[("ADJUTANT_REVIEW_MAX_ITERATIONS", "1")]).await;
+        let coder = draft(&world, "coder", "answered").await;
+        if scenario == "hangs" {
+            let has_said = || {
+                let mut trees = fs::read_dir(world.worktrees()).into_iter().flatten().flatten();
+                trees.any(|tree| tree.path().join("said").exists())
+            };
+            until("the reviewer has said it", has_said).await;
+            let reviewer = reviews(&world).await[0]["reviewerId"].as_str().unwrap().to_owned();
+            world.run(&["kill", &reviewer]).await.unwrap().ok().unwrap();
+        }
+        assert_eq!(ended(&world, &coder).await, "succeeded");
+        let all = reviews(&world).await;
+        assert_eq!((all.len(), &all[0]["state"]), (1, &json!("silent")), "{scenario}: {all:?}");
+        assert_eq!(all[0]["failed"], true, "{scenario}: it came to no verdict");
+        let words = "The parser loses the last line.";
+        assert_eq!(all[0]["feedback"]["body"], words, "{scenario}: {all:?}");
+        let logs = world.run(&["logs", &coder]).await.unwrap().ok().unwrap().stdout;
+        for said in ["Your review broke off", words, "This counts as a failed review"] {
+            assert!(logs.contains(said), "{scenario}: no {said:?} in {logs}");
+        }
+        in_order(&world).await;
+    }
+}
+
+#[tokio::test]
+async fn the_messages_of_a_reviewer_that_ends_well_without_a_result_are_its_words() {
+    let world = reviewed_by("", &[("ADJUTANT_REVIEW_MAX_ITERATIONS", "1")]).await;
+    let message = r#"'{"adjutant": {"message": "The parser loses the last line."}}'"#;
+    role(&world, "reviewer", &format!("category: review\ncommand: [echo, {message}]"));
+    let ran = run(&world, "answered").await;
+    assert_eq!(ran["state"], "succeeded", "{ran}");
+    let all = reviews(&world).await;
+    assert_eq!((&all[0]["state"], &all[0]["failed"]), (&json!("feedback"), &json!(false)));
+    assert_eq!(all[0]["feedback"]["body"], "The parser loses the last line.", "{all:?}");
 }
 
 #[tokio::test]

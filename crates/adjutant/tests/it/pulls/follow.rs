@@ -116,6 +116,38 @@ async fn the_worktree_of_an_agent_that_has_ended_goes_when_its_work_is_in_and_th
 }
 
 #[tokio::test]
+async fn an_approval_opens_the_pull_request_and_its_merge_completes_the_task() {
+    let stage = stage(&[]).await;
+    let server = stage.world.up().await.unwrap();
+    let ran = answer(&stage.world, &["run", "--role", "coder", "asks"]).await;
+    assert_eq!(
+        (&ran["state"], &ran["taskState"]),
+        (&json!("succeeded"), &json!("review")),
+        "{ran}"
+    );
+    let [pull] = &stage.github.pulls()[..] else { panic!("one pull request") };
+    assert_eq!(
+        (pull.title.as_str(), pull.head.as_str()),
+        ("asks", ran["branch"].as_str().unwrap())
+    );
+    assert!(pull.body.contains("It holds."), "{}", pull.body);
+    let task = answer(&stage.world, &["tasks", "show", "TAS-1"]).await;
+    assert!(task["prUrl"].as_str().unwrap().ends_with("/pull/1"), "{task}");
+    stage.settled().await;
+    let worktree = stage.world.worktrees().join(ran["agentId"].as_str().unwrap());
+    assert!(worktree.is_dir(), "it stays while the pull request is open");
+    stage.github.set_pull_state(1, PullState::Merged);
+    let delivery = stage.github.deliver(1, KEY.as_bytes()).unwrap();
+    let told = deliver(&server.url, &delivery).await;
+    assert_eq!(told, (200, json!({ "status": "changed" })));
+    let task = answer(&stage.world, &["tasks", "show", "TAS-1"]).await;
+    assert_eq!(task["storedState"], "completed", "{task}");
+    stage.settled().await;
+    assert!(!worktree.exists(), "nobody needs it any more");
+    stage.in_order().await;
+}
+
+#[tokio::test]
 async fn a_closed_pull_request_is_told_to_a_person_if_its_author_has_ended() {
     let stage = stage(&[]).await;
     let server = stage.world.up().await.unwrap();

@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::event::EventKind;
-use model::{AgentId, EventKinds, Timestamp};
-use store::{Event, EventFilter};
+use model::task::{TaskRef, TaskStateName};
+use model::{AgentId, EventKinds, TaskId, Timestamp};
+use store::{Event, EventFilter, Tx};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -192,15 +193,17 @@ impl CrewService {
             }
             (EventKind::AgentCreated, Some(agent)) => environment::created(&self.engine, agent)?,
             (EventKind::AgentFinished, Some(agent)) => {
-                self.engine.handed_on.forget(agent);
-                let above = self.engine.store.read(|tx| {
-                    let Some(agent) = tx.agent_get(agent)? else { return Ok(Vec::new()) };
-                    tx.agent_ancestors(&agent)
+                let (in_review, above) = self.engine.store.read(|tx| {
+                    let Some(agent) = tx.agent_get(agent)? else { return Ok((None, Vec::new())) };
+                    let above = tx.agent_ancestors(&agent)?;
+                    Ok::<_, ToolError>((in_review(tx, agent.task)?, above))
                 })?;
+                self.engine.handed_on.end(agent, in_review);
                 for above in above {
                     crew.order(above.id, Order::Below);
                 }
             }
+            (EventKind::TaskUpdated, _) => self.forget_checked(event.task)?,
             (EventKind::MailSent, _) => {
                 if let Some(EventData::MailSent(mail)) = event.decode()
                     && let Some(to) = mail.to_agent_id
@@ -209,6 +212,16 @@ impl CrewService {
                 }
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Forgets what was handed on for the check of work that is not in review any more.
+    fn forget_checked(&self, task: Option<TaskId>) -> Result<(), ToolError> {
+        let handed_on = &self.engine.handed_on;
+        let Some(id) = task.filter(|task| handed_on.has_for_check(*task)) else { return Ok(()) };
+        if self.engine.store.read(|tx| in_review(tx, task))?.is_none() {
+            handed_on.end_check(id);
         }
         Ok(())
     }
@@ -226,7 +239,7 @@ impl CrewService {
         let due: Vec<AgentId> =
             limited.iter().filter(|(_, until)| *until <= now).map(|(agent, _)| *agent).collect();
         if !due.is_empty() {
-            let wake = move |tx: &mut store::Tx<'_>| {
+            let wake = move |tx: &mut Tx<'_>| {
                 due.iter().try_for_each(|agent| reconcile::requeue(tx, *agent, now))
             };
             self.engine.store.write(wake).await?;
@@ -335,6 +348,13 @@ impl EventReaction for CrewService {
             self.due = None;
         }
     }
+}
+
+/// The task, if its work is in review.
+fn in_review(tx: &Tx<'_>, task: Option<TaskId>) -> Result<Option<TaskId>, ToolError> {
+    let found = task.map(|task| tx.task_find(&TaskRef::Id(task))).transpose()?.flatten();
+    let is_in_review = found.is_some_and(|task| task.state.name() == TaskStateName::Review);
+    Ok(task.filter(|_| is_in_review))
 }
 
 /// Reports that the keeper of an agent panicked, and after a pause says whom the next one is to keep. An agent that

@@ -24,8 +24,6 @@ use crate::core::machine::folder_of;
 use crate::core::settings::{ALWAYS_HANDED_ON, Settings};
 use crate::crew::service::Crew;
 
-/// Upper bound on a value that is handed on; the kernel takes no longer one.
-const MAX_VALUE_BYTES: usize = 128 * 1024 - 1;
 /// Time limit for a parent's supervisor to answer.
 const ASK_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -95,42 +93,6 @@ pub(crate) fn names_to_record(settings: &Settings, kind: &str) -> Vec<String> {
     let Some(runner) = settings.runners.get(kind) else { return Vec::new() };
     let has_value = |name: &&String| runner.environment.iter().any(|(known, _)| known == *name);
     runner.inherits.iter().filter(has_value).cloned().collect()
-}
-
-/// Checks the variables that a person hands on: their names and their size.
-pub(super) fn accept(settings: &Settings, given: Variables) -> Result<Variables, ToolError> {
-    let known = settings.handed_on();
-    let mut accepted = Vec::new();
-    for (name, value) in given.0 {
-        let refused = |problem: String| {
-            ToolError::invalid(format!("`environment.{name}` {problem}"))
-                .detail("field", format!("environment.{name}"))
-        };
-        if !known.contains(&name) {
-            let hint = format!("add `{name}` to `agents.environment` and run `adjutant reload`");
-            return Err(refused("is not handed on to agents".to_owned()).hint(hint));
-        }
-        if value.len() > MAX_VALUE_BYTES {
-            return Err(refused(format!(
-                "is {} bytes; the limit is {MAX_VALUE_BYTES}",
-                value.len()
-            )));
-        }
-        if value.contains('\0') {
-            return Err(refused("has a NUL byte in it".to_owned()));
-        }
-        let value = if name == "PATH" { absolute_folders(&value) } else { value };
-        if !value.is_empty() {
-            accepted.push((name, value));
-        }
-    }
-    Ok(Variables(accepted))
-}
-
-/// The folders of a `PATH` that mean the same wherever an agent works: in its worktree, a relative one would be its
-/// own to fill.
-fn absolute_folders(path: &str) -> String {
-    path.split(':').filter(|folder| folder.starts_with('/')).collect::<Vec<_>>().join(":")
 }
 
 /// Records which variables a new agent inherits: those handed on to the agent that it was made by or beside.

@@ -14,11 +14,12 @@ use super::options::{Confinement, RunOptions};
 use crate::call::cx::{Caller, task_of};
 use crate::call::toolsets::TOOLSETS;
 use crate::core::error::ToolError;
-use crate::core::handed_on::set_variable;
+use crate::core::handed_on::{set_variable, variable};
 use crate::core::handle::Core;
 use crate::core::machine::{directory_of, folder_of};
 use crate::core::rights::OwnTools;
 use crate::core::settings::{Role, Runner, Sandbox, Settings};
+use crate::core::virtual_env::SetUp;
 use crate::crew::context::{self, MailTools, PromptParts};
 use crate::crew::mcp_servers::{ChosenServers, McpChooser};
 use crate::crew::service::Crew;
@@ -401,10 +402,15 @@ fn spec(
     if let Some((name, value)) = engine.port_variable(&brief.directory) {
         set_variable(&mut environment, &name, &value);
     }
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
-    let path = path.unwrap_or_default();
+    let path = variable(&environment, "PATH").unwrap_or_default().to_owned();
+    engine.enter_virtual_env(&mut environment, &brief.directory, SetUp::None);
     let find = |name: &str| host::program::find(name, &path, &brief.directory);
-    let program = find(&plan.program).ok_or_else(|| {
+    // A command that the role names is one of the project's. Every other program is the one that the person has, whatever
+    // is in the worktree.
+    let is_projects = brief.command.first() == Some(&plan.program);
+    let own_path = variable(&environment, "PATH").filter(|_| is_projects);
+    let own = own_path.and_then(|path| host::program::find(&plan.program, path, &brief.directory));
+    let program = own.or_else(|| find(&plan.program)).ok_or_else(|| {
         LaunchError::Unfit(format!("`{}` is not there; {}", plan.program, plan.install))
     })?;
     let mut arguments = plan.arguments;

@@ -9,12 +9,12 @@ use wire::agents::OutputPlace;
 use wire::runs::{AgentOutput, AgentOutputLine, OutputStream};
 
 use super::draft::{self, Drafted};
-use super::environment;
 use super::keeper::Order;
 use super::options::{Draft, StartedBy};
 use super::output_folders::{OutputFolders, OutputPart, Writing};
 use crate::call::cx::{Caller, WriteCx, find_agent, fresh};
 use crate::core::error::ToolError;
+use crate::core::handed_on;
 use crate::core::machine::folder_of;
 use crate::crew::mcp_servers::McpChooser;
 use crate::crew::service::Crew;
@@ -81,7 +81,8 @@ impl Crew {
     pub async fn draft(&self, mut wish: Draft) -> Result<(AgentId, String, String), ToolError> {
         wish.wish.started_by = StartedBy::Person;
         let (engine, settings, now) = (self.clone(), self.settings(), self.now());
-        let environment = environment::accept(&settings, std::mem::take(&mut wish.environment))?;
+        let environment = std::mem::take(&mut wish.environment);
+        let environment = handed_on::accept(&settings.handed_on(), environment)?;
         wish.wish.handed_on = environment.0.iter().map(|(name, _)| name.clone()).collect();
         self.check_servers(&wish, &environment).await?;
         let id = fresh(AgentId::from_bits)?;
@@ -105,7 +106,7 @@ impl Crew {
             })
             .await;
         if recorded.is_err() {
-            self.handed_on.forget(id);
+            self.handed_on.end(id, None);
         }
         let Drafted { id, role, task_slug } = recorded?;
         Ok((id, role, task_slug))

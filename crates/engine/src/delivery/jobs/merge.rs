@@ -6,6 +6,7 @@
 
 mod check;
 mod record;
+mod set_up;
 mod trial;
 
 use model::review::MergeState;
@@ -285,13 +286,8 @@ async fn round(
     };
     match check::check(engine, errand, notes, job, &trial, shutdown).await? {
         Checked::Passed => {}
-        Checked::Failed(reason, output) => {
-            let details = Details { check_output: Some(output), ..Details::default() };
-            return Ok(Some(Verdict::Back(reason, details)));
-        }
-        Checked::Impossible(reason) => {
-            return Ok(Some(Verdict::Held(reason, Details::default())));
-        }
+        Checked::Failed(reason, details) => return Ok(Some(Verdict::Back(reason, details))),
+        Checked::Impossible(reason, details) => return Ok(Some(Verdict::Held(reason, details))),
     }
     engine.point(Point::MergeChecked);
     let target = job.merge.target.clone();

@@ -15,8 +15,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::OutboxRunner;
-use crate::call::door::{Call, Progress};
-use crate::call::identity::Principal;
 use crate::core::error::ToolError;
 use crate::core::options::Options;
 use crate::core::settings::{Role, Settings, Worktree};
@@ -27,6 +25,7 @@ use crate::engine::Engine;
 
 mod occupied;
 mod panicking;
+mod timed_out;
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -386,59 +385,6 @@ async fn a_worktree_that_is_pruned_leaves_its_branch_and_a_rescue() {
     let show = |what: String| git(&yard.project(), &["show", &what]);
     assert_eq!(show(format!("adjutant/{}:done.txt", agent.id)), "done");
     assert_eq!(show(format!("adjutant/rescue/{}:half.txt", agent.id)), "half");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_review_that_takes_a_day_is_ended_and_counts_as_failed() {
-    let mut yard = Yard::new();
-    let coder = yard.hire().await;
-    let dir = PathBuf::from(coder.cwd.clone().unwrap());
-    std::fs::write(dir.join("work.txt"), "work\n").unwrap();
-    git(&dir, &["add", "-A"]);
-    git(&dir, &["commit", "-q", "-m", "Work"]);
-    // Nobody gives out places here, so its reviewer waits for ever.
-    let call = Call {
-        principal: Principal::Agent(coder.id),
-        as_agent: None,
-        tool: crate::by_name("mcp__review__request_review").unwrap(),
-        input: serde_json::json!({}),
-        key: None,
-    };
-    let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
-    let desk = tasks.spawn(OutboxRunner::new(&yard.engine, tasks.clone(), end.clone()).run());
-    let answer = yard.engine.call(call, &Progress::default()).await.unwrap().value();
-    assert_eq!(answer["instance_status"], "WAITING_REVIEW", "{answer}");
-    let state = |id: AgentId| yard.engine.store.read(|tx| tx.agent_get(id)).unwrap().unwrap().state;
-    let now = || yard.engine.now();
-    let reviewer: AgentId = answer["review_instance_id"].as_str().unwrap().parse().unwrap();
-    let day = 24 * 3600;
-    yard.clock.advance_seconds(day - 1);
-    let next = crate::delivery::reviews::sweep(&yard.engine, now()).await.unwrap();
-    assert_eq!(
-        next.map(|next| next.millis_since(now())),
-        Some(1000),
-        "it knows when to look again"
-    );
-    assert_eq!(state(coder.id), AgentState::WaitingReview);
-    yard.clock.advance_seconds(1);
-    crate::delivery::reviews::sweep(&yard.engine, now()).await.unwrap();
-    assert_eq!(state(coder.id), AgentState::Running);
-    assert_eq!(state(reviewer).name().stored(), "timed_out");
-    end.cancel();
-    desk.await.unwrap();
-    tasks.close();
-    tasks.wait().await;
-    yard.settle().await;
-    let review = yard.engine.store.read(|tx| tx.review_by(reviewer)).unwrap().unwrap();
-    assert_eq!((review.state.name(), review.failed), ("timed_out", true));
-    let inbox = store::Recipient::Agent(coder.id);
-    let mail =
-        yard.engine.store.read(|tx| tx.mail_inbox(inbox, store::Inbox::Unread, 0, 9)).unwrap();
-    assert_eq!(mail.items[0].subject, "Your review took too long");
-    assert!(!yard.engine.worktree_path(reviewer).exists(), "its worktree is gone");
-    let engine = yard.engine.clone();
-    let found = tokio::task::spawn_blocking(move || engine.disagreements()).await.unwrap().unwrap();
-    assert_eq!(found, Vec::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]

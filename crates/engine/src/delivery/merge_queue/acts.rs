@@ -1,15 +1,18 @@
 //! Changes to approved work and its authors, in the record.
 
+use host::run::Variables;
 use model::review::{MergeState, OutboxJobKind};
 use model::task::{TaskMove, TaskRef, TaskStateName};
 use model::{AgentId, MergeId, OutboxJobId, TaskId, Timestamp};
 use serde_json::{Value, json};
 use store::{Agent, EventDraft, Merge, MergeChange, Recipient, Sender, StopRequest, Task, Tx};
+use wire::environment::CheckEnvironment;
 use wire::event::{EventData, MergeChanged, MergeQueued};
 
 use super::worker_of;
-use crate::call::cx::fresh;
+use crate::call::cx::{find_task, fresh};
 use crate::core::error::ToolError;
+use crate::core::handed_on;
 use crate::core::settings::Settings;
 use crate::crew::run::stop;
 use crate::delivery::outbox::params::MergeJob;
@@ -245,6 +248,32 @@ pub(crate) fn retire(
 }
 
 impl Delivery {
+    /// Keeps variables of a person's shell in memory for the check of a task's work, until it is merged or sent back.
+    pub async fn hand_on_to_check(
+        &self,
+        task: TaskRef,
+        given: Variables,
+    ) -> Result<CheckEnvironment, ToolError> {
+        let given = handed_on::accept(&self.settings().handed_on_to_checks(), given)?;
+        let names: Vec<String> = given.0.iter().map(|(name, _)| name.clone()).collect();
+        let engine = self.clone();
+        let kept = self.store.write(move |tx| {
+            let found = find_task(tx, &task)?;
+            let is_in_review = found.state.name() == TaskStateName::Review;
+            let names = if is_in_review { names.clone() } else { Vec::new() };
+            let kept = CheckEnvironment { task_id: found.id, names };
+            let input = json!({ "task": task }).to_string();
+            let row = engine.operator_row("operator__hand_on", None, input, &json!(kept));
+            tx.audit_append(&row)?;
+            Ok::<_, ToolError>(kept)
+        });
+        let kept = kept.await?;
+        if !kept.names.is_empty() {
+            self.handed_on.keep_for_check(kept.task_id, given);
+        }
+        Ok(kept)
+    }
+
     /// Puts a merge that is held back into the queue: whoever says so has seen to what was in the way.
     pub async fn merge_retry(&self, id: MergeId) -> Result<Value, ToolError> {
         let engine = self.clone();

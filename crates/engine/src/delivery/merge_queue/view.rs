@@ -46,6 +46,9 @@ pub(crate) struct Details {
     /// The end of what the check said
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) check_output: Option<String>,
+    /// The end of what the set-up before the check said
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) setup_output: Option<String>,
     /// Conflicting files
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) files: Vec<String>,
@@ -82,6 +85,7 @@ pub(crate) fn merge_view(
         reason: merge.reason,
         conflicts: details.conflicts,
         check_output: details.check_output,
+        setup_output: details.setup_output,
         files: details.files,
         agent_id: merge.agent,
         approved_by: merge.approved_by,

@@ -139,4 +139,6 @@ pub(crate) struct MergeNotes {
     pub(crate) check: u32,
     /// Number of lost checks of that commit
     pub(crate) lost: u32,
+    /// The number of the last set-up that was begun
+    pub(crate) setup: u32,
 }

@@ -51,6 +51,7 @@ const fn approved_task(
         reason: None,
         conflicts: Vec::new(),
         check_output: None,
+        setup_output: None,
     }
 }
 
@@ -61,6 +62,7 @@ fn approval_of(merge: &Merge) -> Result<Look<ApprovedTask>, ToolError> {
         reason: merge.reason.clone(),
         conflicts: details.conflicts.clone(),
         check_output: details.check_output.clone(),
+        setup_output: details.setup_output.clone(),
         ..bare(status)
     };
     Ok(match merge.state {

@@ -86,21 +86,22 @@ fn look(engine: &Core, work: Work) -> Result<AgentDiff, ToolError> {
     };
     let range = merge.as_ref().map(|merge| merged(&repo, &tree, merge)).transpose()?.flatten();
     if let Some((base, head)) = range.clone().filter(|_| !is_there) {
-        let view = between(&repo, base, head)?;
+        let view = AgentDiff { merged: true, ..between(&repo, base, head)? };
         return Ok(with_names(view, tree));
     }
     let Some(head) = head_of(&repo, &tree, is_there.then_some(&*dir))? else {
         let why = format!("its worktree and its branch `{}` were removed", tree.branch);
         return Ok(with_names(nothing(why), tree));
     };
+    let shared = shared_with_target(&repo, &tree, &head)?;
     // What is committed after the merge is looked at by itself.
     let is_at_merge = merge.is_some_and(|merge| merge.commit == head);
+    let merged = is_at_merge || is_pulled || shared.as_ref() == Some(&head);
     let base = if let Some((before, _)) = range.filter(|_| is_at_merge) {
         repo.common_ancestor(&before, &head)?.unwrap_or(before)
     } else {
         // What the target has already was merged elsewhere, and began where the worktree began.
         let is_open = is_there && !is_pulled;
-        let shared = shared_with_target(&repo, &tree, &head)?;
         shared.filter(|shared| *shared != head || is_open).unwrap_or_else(|| tree.base.clone())
     };
     let view = if is_there {
@@ -109,7 +110,7 @@ fn look(engine: &Core, work: Work) -> Result<AgentDiff, ToolError> {
     } else {
         between(&repo, base, head)?
     };
-    Ok(with_names(view, tree))
+    Ok(with_names(AgentDiff { merged, ..view }, tree))
 }
 
 fn with_names(view: AgentDiff, tree: Worktree) -> AgentDiff {

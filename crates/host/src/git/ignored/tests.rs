@@ -15,7 +15,10 @@ fn write(top: &Path, names: &[&str]) {
 
 fn found(repo: &Repo, dir: &Path, patterns: &[&str]) -> Vec<String> {
     let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-    let entries = repo.ignored_matching(dir, &patterns).unwrap();
+    shown(&repo.ignored_matching(&[IgnorePatterns { dir, patterns: &patterns }]).unwrap())
+}
+
+fn shown(entries: &[IgnoredEntry]) -> Vec<String> {
     let shown = |entry: &IgnoredEntry| {
         format!("{}{}", entry.path.display(), if entry.is_folder { "/" } else { "" })
     };
@@ -73,6 +76,53 @@ fn patterns_of_a_project_below_the_top_count_from_there() {
     assert_eq!(found(&repo, &shop, &[".env"]), ["shop/.env", "shop/deep/.env"]);
     assert_eq!(found(&repo, &shop, &["deep/.env", "/a"]), ["shop/a/", "shop/deep/.env"]);
     assert_eq!(found(&repo, &shop, &["../other/.env"]), [""; 0]);
+}
+
+#[test]
+fn patterns_of_the_top_and_of_a_project_below_it_count_each_from_their_own_folder() {
+    let repository = Repository::with_commit();
+    let top = repository.top();
+    write(
+        top,
+        &[".env", "shop/.env", "shop/a.local", "shop/b.local", "other/a.local", "certs/key"],
+    );
+    fs::write(top.join(".gitignore"), ".env\n*.local\n/certs\n").unwrap();
+    repository.git(&["add", ".gitignore"]);
+    repository.git(&["commit", "-q", "-m", "More"]);
+    let (repo, shop) = (repository.repo(), top.join("shop"));
+    let find = |of_top: &[&str], of_shop: &[&str]| {
+        let owned = |list: &[&str]| list.iter().map(|&one| one.to_owned()).collect::<Vec<_>>();
+        let (of_top, of_shop) = (owned(of_top), owned(of_shop));
+        let lists = [
+            IgnorePatterns { dir: top, patterns: &of_top },
+            IgnorePatterns { dir: &shop, patterns: &of_shop },
+        ];
+        shown(&repo.ignored_matching(&lists).unwrap())
+    };
+    assert_eq!(
+        find(&["/.env", "certs"], &["*.local"]),
+        [".env", "certs/", "shop/a.local", "shop/b.local"]
+    );
+    assert_eq!(find(&["*.local"], &["!a.local"]), ["other/a.local", "shop/b.local"]);
+    assert_eq!(find(&["/shop/*.local"], &[]), ["shop/a.local", "shop/b.local"]);
+    assert_eq!(find(&[], &["/.env"]), ["shop/.env"]);
+}
+
+#[test]
+fn a_file_of_patterns_is_read_as_git_reads_it() {
+    let text = "\u{feff}# secrets\n.env  \r\n\n   \n\\#hash\nlast\\ \ntwo\\  \nback\\\\  \n in front\ntab\t\n";
+    let found = ignore_patterns(text);
+    assert_eq!(found, [".env", "\\#hash", "last\\ ", "two\\ ", "back\\\\", " in front", "tab\t"]);
+    // As git itself reads the same lines.
+    let repository = Repository::with_commit();
+    let top = repository.top();
+    write(top, &["last ", "two ", "#hash"]);
+    fs::write(top.join(".gitignore"), text).unwrap();
+    repository.git(&["add", ".gitignore"]);
+    repository.git(&["commit", "-q", "-m", "More"]);
+    let patterns = IgnorePatterns { dir: top, patterns: &found };
+    let entries = repository.repo().ignored_matching(&[patterns]).unwrap();
+    assert_eq!(shown(&entries), ["#hash", "last ", "two "]);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::app::{App, escaped};
 use crate::cli_error::Trouble;
 use crate::client::Answer;
 use crate::commands::call::tool::text_or_stdin;
+use crate::commands::crew::environment;
 use crate::commands::delivery::merge_queue;
 use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
@@ -102,6 +103,7 @@ async fn approve_one(
     task: &str,
     squash: Option<bool>,
 ) -> Result<ApprovalOutcome, Trouble> {
+    environment::hand_on_to_check(app, steady, task).await?;
     let input = json!({ "taskId": task, "squash": squash });
     let approved: Answer<ApprovedTask> =
         steady.call_tool_once("mcp__supervisor__approve_task", &input).await?;

@@ -19,6 +19,7 @@ use crate::crew::run::notes::{Account, Limit, Verdict};
 use crate::crew::run::options::RunOptions;
 use crate::crew::run::reconcile;
 use crate::crew::run::required_review::{left_work, required_review};
+use crate::crew::run::said::last_said;
 use crate::crew::run::terminal;
 use crate::crew::service::Crew;
 use crate::crew::transition;
@@ -169,9 +170,7 @@ impl Keeper {
             ),
             outcome => (outcome, reason),
         };
-        if result.summary.is_empty() {
-            result.summary.clone_from(&reason);
-        }
+        self.add_words(&mut result, outcome, &reason).await;
         self.take_along(outcome, &reason).await?;
         terminal::close(&self.engine, &self.agent).await;
         let lasted = match &standing {
@@ -273,6 +272,44 @@ impl Keeper {
             }
         }
         result
+    }
+
+    /// Adds to a result what its agent said last, where it did not succeed or ended without a word.
+    async fn add_words(&self, result: &mut AgentResult, outcome: Outcome, reason: &str) {
+        if outcome != Outcome::Succeeded || result.summary.is_empty() {
+            result.said = self.last_words(result, reason).await;
+        }
+        if result.summary.is_empty() {
+            reason.clone_into(&mut result.summary);
+        }
+    }
+
+    /// What an agent said last itself that did not succeed, or that ended without a word: the summary of its result, or else its last messages.
+    async fn last_words(&self, result: &AgentResult, reason: &str) -> String {
+        // Then all that it says is that.
+        if self.notes.refused.is_some() {
+            return String::new();
+        }
+        let done = self.notes.done.as_ref();
+        let why = done.and_then(|done| match &done.verdict {
+            Verdict::Failure(why) | Verdict::Aborted(why) | Verdict::Lost(why) => Some(why.clone()),
+            Verdict::Success => None,
+        });
+        let reason = reason.to_owned();
+        let is_about_end = move |text: &str| text == reason || Some(text) == why.as_deref();
+        let has_words = done.is_some_and(|done| !done.text.trim().is_empty());
+        if has_words && !result.summary.is_empty() && !is_about_end(&result.summary) {
+            return result.summary.clone();
+        }
+        let (kind, folder) = (self.kind.name(), self.folder.clone());
+        let read = tokio::task::spawn_blocking(move || last_said(kind, &folder, is_about_end));
+        match read.await {
+            Ok(Ok(said)) => said,
+            error => {
+                tracing::debug!(id = %self.agent.id, ?error, "last words of agent not read");
+                String::new()
+            }
+        }
     }
 
     /// Its model does not answer it for a while: the same agent goes on later.

@@ -169,8 +169,10 @@ impl Keeper {
         self.seen.model = self.model();
     }
 
+    /// The model that answers it, else the one that it was given: not every program names its own.
     fn model(&self) -> String {
-        let model = self.notes.model.clone().or_else(|| self.run.model.clone());
+        let known = self.notes.model.clone().or_else(|| self.run.model.clone());
+        let model = known.or_else(|| self.wish.model.clone());
         model.unwrap_or_else(|| self.agent.kind.clone())
     }
 }

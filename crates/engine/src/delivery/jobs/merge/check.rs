@@ -1,22 +1,28 @@
-//! The project's check, run on merged work before the branch moves: supervised as an agent is, with what an
-//! agent's environment has and nobody's token. It outlives the server; the next one hears how it ended.
+//! The project's check, run on merged work before the branch moves: supervised as an agent is, with what the author's
+//! environment had, what the person handed on who approved it, and nobody's token. It outlives the server; the next one
+//! hears how it ended.
 
 use std::path::{Path, PathBuf};
 
-use host::git::Checkout;
-use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin};
+use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin, Variables};
+use model::task::TaskRef;
 use model::{MergeId, OutboxJobId};
 use tokio_util::sync::CancellationToken;
 
 use super::super::{JobError, Point, note};
-use super::{Job, Trial};
+use super::{Job, Trial, set_up};
 use crate::call::identity::hash_token;
 use crate::core::error::{Code, ToolError};
+use crate::core::handed_on::variable;
 use crate::core::handle::Core;
-use crate::core::settings::{CheckSettings, Sandbox, Settings};
+use crate::core::settings::{CheckSettings, Settings};
+use crate::core::virtual_env::SetUp;
+use crate::crew::run::RunOptions;
+use crate::delivery::command_environment::{CommandCaller, command_environment};
+use crate::delivery::merge_queue::Details;
 use crate::delivery::outbox::params::MergeNotes;
 use crate::delivery::supervised::{self, CommandEnd};
-use crate::delivery::worktree_provision::{self, SetupRun};
+use crate::delivery::worktree_provision;
 use crate::delivery::worktree_setup::point_to_home;
 
 /// A check that is lost so often is not begun again.
@@ -27,10 +33,10 @@ const LOST: u32 = 3;
 pub(super) enum Checked {
     /// It was passed, or there is none
     Passed,
-    /// It was not, for this reason and with this output
-    Failed(String, String),
+    /// It was not, for this reason
+    Failed(String, Details),
     /// It cannot be run at all
-    Impossible(String),
+    Impossible(String, Details),
 }
 
 /// Runs the check on merged work, or hears how one ended that was begun before.
@@ -45,7 +51,7 @@ pub(super) async fn check(
     let settings = engine.settings();
     if notes.merged.as_ref() != Some(&trial.merged) {
         give_up(engine, job.merge.id, notes.check, shutdown).await?;
-        *notes = MergeNotes { merged: Some(trial.merged.clone()), check: notes.check, lost: 0 };
+        *notes = MergeNotes { merged: Some(trial.merged.clone()), lost: 0, ..notes.clone() };
         note(engine, errand, notes).await?;
     } else if let Some(wanted) = settings.check.as_ref().filter(|_| notes.check > 0) {
         // It was begun before, by us or by a server before us.
@@ -58,27 +64,26 @@ pub(super) async fn check(
         engine.point(Point::MergeTried);
         return Ok(Checked::Passed);
     };
+    let missing = missing_variables(engine, job)?;
+    if !missing.is_empty() {
+        return Ok(Checked::Impossible(why_missing(job, &missing), Details::default()));
+    }
     while notes.lost <= LOST {
-        let setup = setup_run(engine, job, notes.check + 1);
-        // A server before us may have left one under way in the same worktree.
-        worktree_provision::end_runs(engine, &setup).await?;
-        let (target, merged) = (job.merge.target.clone(), trial.merged.clone());
-        let place = engine.outside(move |engine| scratch(engine, &target, &merged)).await?;
+        // A server before us may have left a set-up under way in the same worktree.
+        set_up::end(engine, job, notes).await?;
+        let place = scratch_with(engine, job, &trial.merged).await?;
         engine.point(Point::MergeTried);
-        if let Some(command) = &settings.worktrees.setup {
-            let setup = SetupRun { worktree: top_of(&place), ..setup };
-            let ran = worktree_provision::run_setup(engine, &setup, command, shutdown).await;
-            match ran {
-                Ok(None) => {}
-                Ok(Some(failure)) => return Ok(Checked::Failed(failure.reason, failure.output)),
-                Err(_) if shutdown.is_cancelled() => return Err(JobError::Leave),
-                Err(error) => return Err(error.into()),
+        if let Some(wanted) = settings.worktrees.setup.as_ref() {
+            let setting = set_up::SettingUp { engine, errand, job, trial, wanted, shutdown };
+            if let Some(checked) = setting.run(notes, &place).await? {
+                return Ok(checked);
             }
         }
-        notes.check += 1;
+        let path = |number| folder(engine, job.merge.id, number).path().to_owned();
+        notes.check = set_up::first_free(notes.check + 1, path);
         note(engine, errand, notes).await?;
         if let Some(why) = begin(engine, job, notes.check, &settings, wanted, place).await? {
-            return Ok(Checked::Impossible(why));
+            return Ok(Checked::Impossible(why, Details::default()));
         }
         match hear(engine, job.merge.id, notes.check, wanted, shutdown).await? {
             Some(checked) => return Ok(checked),
@@ -89,25 +94,51 @@ pub(super) async fn check(
         "the check was killed again and again before it ended; look whether the machine has enough \
          memory, then put this back into the queue"
             .to_owned(),
+        Details::default(),
     ))
 }
 
-/// The set-up before one run of the check. What a merge brings may need another one than the last, so that it runs
-/// for each.
-fn setup_run(engine: &Core, job: &Job, number: u32) -> SetupRun {
-    let agent = job.merge.agent.map_or_else(|| job.merge.id.to_string(), |agent| agent.to_string());
-    SetupRun {
-        agent,
-        task: job.task.slug.clone(),
-        runs: engine.runs_dir().join(job.merge.id.to_string()).join(format!("before-{number}")),
-        worktree: PathBuf::new(),
-        sandbox: Sandbox::None,
-    }
+/// Variables that the author of the work had, of those that agents of every kind get, and that nobody has handed on to the
+/// check: the server that had them was another one.
+fn missing_variables(engine: &Core, job: &Job) -> Result<Vec<String>, ToolError> {
+    let author = job.merge.agent;
+    let run = author.map(|author| engine.store.read(|tx| tx.run_get(author))).transpose()?;
+    let Some(run) = run.flatten() else { return Ok(Vec::new()) };
+    let RunOptions { environment, handed_on, .. } = RunOptions::of(&run)?;
+    let settings = engine.settings();
+    let Variables(there) = engine.check_environment(author, job.task.id);
+    let is_missing = |name: &&String| {
+        (environment.contains(name) || handed_on.contains(name))
+            && variable(&there, name).is_none()
+            && variable(&engine.options.agent_environment, name).is_none()
+    };
+    Ok(settings.environment.names.iter().filter(is_missing).cloned().collect())
 }
 
-/// The top of the worktree around a folder.
-fn top_of(place: &Path) -> PathBuf {
-    Checkout::around(place).map_or_else(|| place.to_owned(), |checkout| checkout.top)
+fn why_missing(job: &Job, names: &[String]) -> String {
+    let named: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!(
+        "the check would run without {}, which the author of the work had: the server that had the value has ended; \
+         approve it again in a shell that has it, with `adjutant review approve {}`, or take the name out of \
+         `agents.environment`",
+        named.join(" and "),
+        TaskRef::Number(job.task.number)
+    )
+}
+
+/// The folder of the project in the scratch worktree of the target branch, with a commit checked out.
+pub(super) async fn scratch_with(
+    engine: &Core,
+    job: &Job,
+    commit: &str,
+) -> Result<PathBuf, JobError> {
+    let (target, commit) = (job.merge.target.clone(), commit.to_owned());
+    engine.outside(move |engine| scratch(engine, &target, &commit)).await
+}
+
+/// Name in `ADJUTANT_AGENT_ID` of what is run for a merge.
+pub(super) fn caller_of(job: &Job) -> String {
+    job.merge.agent.map_or_else(|| job.merge.id.to_string(), |agent| agent.to_string())
 }
 
 /// The folder of one run of the check.
@@ -184,18 +215,16 @@ fn spec(
     wanted: &CheckSettings,
     directory: PathBuf,
 ) -> Result<Spec, String> {
-    let mut environment = engine.options.agent_environment.clone();
-    environment.retain(|(name, _)| !name.to_ascii_uppercase().contains("TOKEN"));
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
-    // Whoever calls us from within is an agent without a token, and never the operator.
-    let agent = job.merge.agent.map_or_else(|| job.merge.id.to_string(), |agent| agent.to_string());
-    environment.push(("ADJUTANT_AGENT_ID".to_owned(), agent));
-    environment.push(("ADJUTANT_TASK".to_owned(), job.task.slug.clone()));
-    environment.push(("ADJUTANT_HOME".to_owned(), engine.options.home.display().to_string()));
-    environment.extend(engine.port_variable(&directory));
+    let agent = caller_of(job);
+    let shared = engine.check_environment(job.merge.agent, job.task.id);
+    let caller = CommandCaller { agent: &agent, task: &job.task.slug, shared: &shared };
+    let mut environment = command_environment(engine, caller, &directory);
+    let set_up = settings.worktrees.setup.as_ref().map_or(SetUp::None, |_| SetUp::Ran);
+    engine.enter_virtual_env(&mut environment, &directory, set_up);
+    let path = variable(&environment, "PATH").unwrap_or_default();
     let (name, arguments) =
         wanted.command.split_first().ok_or_else(|| "`check` names no program".to_owned())?;
-    let program = host::program::find(name, &path.unwrap_or_default(), &directory);
+    let program = host::program::find(name, path, &directory);
     let program = program.ok_or_else(|| not_found(engine, name, &directory))?;
     Ok(Spec {
         program,
@@ -279,7 +308,10 @@ async fn give_up(
 /// Judges a check's end; `None` if it was ended early.
 fn judge(exit: &ExitRecord, wanted: &CheckSettings, output: String) -> Option<Checked> {
     let name = wanted.command.join(" ");
-    let failed = |how: String| Some(Checked::Failed(format!("the check `{name}` {how}"), output));
+    let failed = |how: String| {
+        let details = Details { check_output: Some(output), ..Details::default() };
+        Some(Checked::Failed(format!("the check `{name}` {how}"), details))
+    };
     match (exit.ended, exit.code, exit.signal) {
         (EndCause::Exited, Some(0), _) => Some(Checked::Passed),
         (EndCause::Exited, Some(code), _) => failed(format!("ended with {code}")),
@@ -288,11 +320,14 @@ fn judge(exit: &ExitRecord, wanted: &CheckSettings, output: String) -> Option<Ch
         (EndCause::TimedOut, ..) => {
             failed(format!("did not end within {} seconds", wanted.timeout_s))
         }
-        (EndCause::NotStarted, ..) => Some(Checked::Impossible(format!(
-            "the check `{name}` could not be started: {}; mend `check` in the configuration, then put \
-             this back into the queue",
-            exit.why.as_deref().unwrap_or("no reason is known")
-        ))),
+        (EndCause::NotStarted, ..) => {
+            let why = exit.why.as_deref().unwrap_or("no reason is known");
+            let reason = format!(
+                "the check `{name}` could not be started: {why}; mend `check` in the configuration, then put this \
+                 back into the queue"
+            );
+            Some(Checked::Impossible(reason, Details::default()))
+        }
         (EndCause::Stopped, ..) => None,
     }
 }

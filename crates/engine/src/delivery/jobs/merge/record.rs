@@ -141,13 +141,25 @@ fn words(merge: &Merge, details: &Details) -> (&'static str, String, String) {
         );
         return ("Merge Conflict", found, advice);
     }
-    if let Some(output) = &details.check_output {
-        let quoted = output.replace('\n', "\n    ");
-        let found = format!("\n\nThe end of what the check said:\n\n    {quoted}");
-        let advice = "Mend what the check found, and commit.".to_owned();
-        return ("Check Failed", found, advice);
+    let programs = [
+        ("check", "Check Failed", &details.check_output),
+        ("set-up", "Set-Up Failed", &details.setup_output),
+    ];
+    for (program, head, output) in programs {
+        let Some(output) = output else { continue };
+        let advice = format!("Mend what the {program} found, and commit.");
+        return (head, said_by(program, output), advice);
     }
     ("Not Merged", String::new(), "Mend that, and commit.".to_owned())
+}
+
+/// The end of what a program said, for a mail.
+fn said_by(program: &str, output: &str) -> String {
+    if output.trim().is_empty() {
+        return String::new();
+    }
+    let quoted = output.replace('\n', "\n    ");
+    format!("\n\nThe end of what the {program} said:\n\n    {quoted}")
 }
 
 /// A person has to see to something, and is told what.
@@ -161,8 +173,10 @@ fn held(
 ) -> Result<(), ToolError> {
     not_merged(tx, merge, MergeState::Held, reason, details, now)?;
     let number = TaskRef::Number(task.number);
+    let said = details.setup_output.as_deref().map(|output| said_by("set-up", output));
+    let said = said.unwrap_or_default();
     let body = format!(
-        "{number} (`{}`) was approved and waits: {reason}.\n\nOnce that is done, \
+        "{number} (`{}`) was approved and waits: {reason}.{said}\n\nOnce that is done, \
          `adjutant merge-queue retry {}` puts it back into the queue; approving it again does the same.",
         task.slug, merge.id
     );
