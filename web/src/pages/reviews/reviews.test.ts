@@ -117,7 +117,7 @@ describe('notes', () => {
     const file = (path: string) => ({ path, oldPath: null, status: 'added', added: 1, removed: 0, binary: false });
     const diff: AgentDiff = {
       commits: [], rescued: null,
-      branch: 'b', base: 'b', target: 'main', head: 'h', uncommitted: false, truncated: false, why: null,
+      branch: 'b', base: 'b', target: 'main', head: 'h', uncommitted: false, merged: false, truncated: false, why: null,
       patch: part('a.txt') + part('REVIEW_FEEDBACK.md') + part('docs/REVIEW_FEEDBACK.md'),
       files: ['a.txt', 'REVIEW_FEEDBACK.md', 'docs/REVIEW_FEEDBACK.md'].map(file),
     };
