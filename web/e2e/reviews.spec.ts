@@ -165,7 +165,7 @@ scene('a running check shows its output, and a failed one its commit', async ({ 
   await page.getByRole('button', { name: 'Approve and queue' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
   await expect.poll(() => existsSync(join(stage.home, 'checking'))).toBe(true);
-  await findMergeQueue(page).getByText('Trial merge').waitFor({ state: 'attached' });
+  await findMergeQueue(page).getByText('Trial merge', { exact: true }).waitFor({ state: 'attached' });
   await findMergeQueue(page).getByText(/looking at/).waitFor();
   await findMergeQueue(page).getByText(/Take your time/).click();
   await page.getByLabel('Check output').getByText(/looking at/).waitFor();

@@ -74,6 +74,6 @@ scene('the theme follows the system until it is set', { colours: 'dark' }, async
 
 scene('an unknown address is reported', async ({ page, stage }) => {
   await page.goto(`${stage.url}/nowhere`);
-  await page.getByText('Page not found').waitFor();
+  await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();
   await checkAccessibility(page);
 });

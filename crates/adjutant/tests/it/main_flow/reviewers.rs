@@ -191,7 +191,7 @@ async fn the_words_of_a_reviewer_that_fails_or_is_killed_reach_the_author_too() 
 
 #[tokio::test]
 async fn the_messages_of_a_reviewer_that_ends_well_without_a_result_are_its_words() {
-    let world = reviewed_by("", &[("ADJUTANT_REVIEW_MAX_ITERATIONS", "1")]).await;
+    let world = reviewed_by("look", &[("ADJUTANT_REVIEW_MAX_ITERATIONS", "1")]).await;
     let message = r#"'{"adjutant": {"message": "The parser loses the last line."}}'"#;
     role(&world, "reviewer", &format!("category: review\ncommand: [echo, {message}]"));
     let ran = run(&world, "answered").await;
