@@ -92,6 +92,7 @@ const ROUTES: &[(&str, &str, For)] = &[
     ("GET", "/api/tasks/graph", For::Operator),
     ("GET", "/api/tasks/{ref}", For::Operator),
     ("GET", "/api/tasks/{ref}/history", For::Operator),
+    ("POST", "/api/tasks/{ref}/environment", For::Operator),
     ("GET", "/api/usage/tools", For::Operator),
     ("GET", "/api/webhooks", For::Operator),
     ("GET", "/api/webhooks/{name}/deliveries", For::Operator),

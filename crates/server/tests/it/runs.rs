@@ -46,6 +46,7 @@ async fn an_agent_is_started_and_shown_whole() {
             "deadlineAt": null, "durationMs": 0, "cwd": "/tmp", "tmuxSession": null,
             "costUsd": null, "tokens": { "input": 0, "output": 0 }, "result": null,
             "resumedFrom": null, "reviewStatus": "STARTED", "worktree": null, "relations": [],
+            "warnings": [],
             "budget": {
                 "caps": { "usd": 1.5, "tokens": null, "agents": 2, "seconds": null },
                 "spent": { "usd": 0.0, "tokens": 0, "agents": 0, "seconds": 0 },

@@ -139,6 +139,12 @@ pub(crate) struct MergeNotes {
     pub(crate) check: u32,
     /// Number of lost checks of that commit
     pub(crate) lost: u32,
-    /// The number of the last set-up that was begun
+    /// The number of the last set-up that was begun; 0 before the first
+    #[serde(skip_serializing_if = "is_none_begun")]
     pub(crate) setup: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_none_begun(number: &u32) -> bool {
+    *number == 0
 }
