@@ -27,7 +27,7 @@ use rustix::process::Signal;
 pub(crate) use forked::Forked;
 pub use short::{Output, RunError, run, run_with_input};
 pub(crate) use signal::pid_of;
-pub use signal::{die, is_alive, is_stopped, kill, terminate, wait_gone};
+pub use signal::{die, exit_now, is_alive, is_stopped, kill, terminate, wait_gone};
 
 /// A log is set aside at the next start once it is this long.
 const MAX_LOG_BYTES: u64 = 8 * 1024 * 1024;

@@ -43,6 +43,11 @@ pub fn die() {
     std::process::abort();
 }
 
+/// Ends this process at once with an exit code. No handler runs that could wait for another thread.
+pub fn exit_now(code: u8) -> ! {
+    signal_hook::low_level::exit(code.into())
+}
+
 /// Waits until a process is gone, and says whether it went in time. Blocks.
 pub fn wait_gone(pid: u32, limit: Duration) -> bool {
     let deadline = Instant::now() + limit;

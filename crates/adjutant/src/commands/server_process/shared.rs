@@ -244,7 +244,7 @@ impl SharedServer {
             Over::Lost => {
                 // Nothing of this process may go on: what it still does, the new owner does as well.
                 tracing::error!(home = self.options.home, "another server has taken the home");
-                std::process::exit(i32::from(FENCED));
+                host::process::exit_now(FENCED)
             }
             Over::Asked => {
                 let why = "it is being handed over".to_owned();
