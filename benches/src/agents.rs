@@ -9,7 +9,7 @@ use crate::crew::Crew;
 use crate::drafts::{self, DraftingCost};
 use crate::rest::{self, RestingCost, Supervisor};
 use crate::waits::{self, WaitingCost};
-use crate::wire::Face;
+use crate::wire::Endpoint;
 
 /// So many agents may run at once while many are started; the rest queue.
 const MAX_RUNNING_AGENTS: u32 = 64;
@@ -38,12 +38,12 @@ pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<AgentCost> 
     let running = u32::try_from(scale.resting).unwrap_or(u32::MAX);
     let crew = Crew::start(program, running).await?;
     let (rest, agents) = rest::measure(&crew, scale).await?;
-    let mut waits = vec![waits::measure(&crew, Face::Execute, &agents, scale).await?];
+    let mut waits = vec![waits::measure(&crew, Endpoint::Execute, &agents, scale).await?];
     crew.subject().stop().await?;
 
     let crew = Crew::start(program, running).await?;
     let agents = crew.rest(scale.resting).await?;
-    waits.push(waits::measure(&crew, Face::Mcp, &agents, scale).await?);
+    waits.push(waits::measure(&crew, Endpoint::Mcp, &agents, scale).await?);
     crew.subject().stop().await?;
     Ok(AgentCost { drafts, supervisor, rest, waits })
 }

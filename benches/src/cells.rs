@@ -8,7 +8,7 @@ use crate::echo::Echo;
 use crate::load::{self, Rate, StopCondition};
 use crate::report::say;
 use crate::subject::{Agent, ServerUnderTest, TASKS_PER_PAGE};
-use crate::wire::{Call, Face, Template};
+use crate::wire::{Call, Endpoint, Template};
 
 /// What was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(crate) struct Figure {
     /// Who was asked
     pub(crate) place: Target,
     /// Over which face
-    pub(crate) face: Face,
+    pub(crate) face: Endpoint,
     /// For which tool
     pub(crate) tool: &'static str,
     /// By how many at once
@@ -83,7 +83,7 @@ pub(crate) async fn of_echo(echo: Echo, scale: &Scale) -> Result<Vec<Figure>> {
     say(&format!("measuring a bare {}", echo.name()));
     let (_running, address) = echo.start()?;
     let nobody = Agent { id: String::new(), token: "none".into() };
-    let template = Template::new(Face::Mcp, &call(ECHO, &nobody), &nobody.token)?;
+    let template = Template::new(Endpoint::Mcp, &call(ECHO, &nobody), &nobody.token)?;
     let mut cells = Vec::new();
     for &clients in &scale.clients {
         let templates = vec![template.clone(); clients];
@@ -91,7 +91,7 @@ pub(crate) async fn of_echo(echo: Echo, scale: &Scale) -> Result<Vec<Figure>> {
         let rate = load::run(address, templates, StopCondition::Time(scale.time)).await?;
         cells.push(Figure {
             place: Target::Echo(echo),
-            face: Face::Mcp,
+            face: Endpoint::Mcp,
             tool: ECHO,
             clients,
             rate,
@@ -108,7 +108,7 @@ pub(crate) async fn of_subject(
 ) -> Result<Vec<Figure>> {
     let mut cells = Vec::new();
     for tool in TOOLS {
-        for face in [Face::Mcp, Face::Execute] {
+        for face in [Endpoint::Mcp, Endpoint::Execute] {
             say(&format!("measuring {tool} on {} over {}", place.name(), face.path()));
             for &clients in &scale.clients {
                 let templates = templates(subject, face, tool, clients)?;
@@ -127,7 +127,7 @@ pub(crate) async fn of_subject(
 pub(crate) async fn calls(subject: &ServerUnderTest, count: u64) -> Result<()> {
     say(&format!("making {count} calls"));
     for tool in [DECIDE, LIST] {
-        let templates = templates(subject, Face::Mcp, tool, 16)?;
+        let templates = templates(subject, Endpoint::Mcp, tool, 16)?;
         load::run(subject.address(), templates, StopCondition::Calls(count / 2)).await?;
     }
     Ok(())
@@ -135,7 +135,7 @@ pub(crate) async fn calls(subject: &ServerUnderTest, count: u64) -> Result<()> {
 
 fn templates(
     subject: &ServerUnderTest,
-    face: Face,
+    face: Endpoint,
     tool: &'static str,
     clients: usize,
 ) -> Result<Vec<Template>> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::wire::{Call, Face, Template};
+use crate::wire::{Call, Endpoint, Template};
 
 /// Connects, and leaves the connection's own work to `connections`.
 pub(crate) async fn connect(
@@ -57,7 +57,7 @@ impl Client {
 
     /// Calls a tool and gives what it answers.
     pub(crate) async fn call(&mut self, call: &Call) -> Result<Value> {
-        let template = Template::new(Face::Execute, call, &self.token)?;
+        let template = Template::new(Endpoint::Execute, call, &self.token)?;
         let mut answer = json(&send(&mut self.sender, &template).await?)?;
         ensure!(answer["success"] == true, "{} failed: {answer}", call.canonical);
         Ok(answer["data"].take())

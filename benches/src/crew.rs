@@ -32,21 +32,21 @@ pub(crate) struct Crew {
     token: String,
 }
 
-/// A wish for an agent.
+/// A request for an agent.
 fn draft(role: &str) -> Call {
     let input = json!({ "role": role, "prompt": "Say a word." });
     let (joined, canonical) = ("draft_agent", "mcp__harness__draft_agent");
     Call { joined, canonical, input, progress: false }
 }
 
-/// A wish to wait for an agent, as long as a call may.
+/// A request to wait for an agent, as long as a call may.
 pub(crate) fn wait(agent: &str) -> Call {
     let input = json!({ "agentId": agent, "waitSeconds": 240 });
     let (joined, canonical) = ("await_agent", "mcp__harness__await_agent");
     Call { joined, canonical, input, progress: true }
 }
 
-/// A wish for the end of an agent.
+/// A request for the end of an agent.
 pub(crate) fn kill(agent: &str) -> Call {
     let input = json!({ "agentId": agent });
     let (joined, canonical) = ("kill_agent", "mcp__harness__kill_agent");

@@ -1,4 +1,4 @@
-//! How long it takes from the wish for an agent to its first word, beside plain fork and exec.
+//! Time from the request for an agent to its first output, beside plain fork and exec.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,9 +50,9 @@ impl Percentiles {
 pub(crate) struct DraftingCost {
     /// To the first output of the bare program, one after the other
     pub(crate) plain: Percentiles,
-    /// From the wish for an agent to its first output on disk, one after the other
+    /// From the request for an agent to its first output on disk, one after the other
     pub(crate) first: Percentiles,
-    /// From the wish for an agent to its result, one after the other
+    /// From the request for an agent to its result, one after the other
     pub(crate) whole: Percentiles,
     /// Bare programs started and ended a second, by several at once
     pub(crate) plain_rate: f64,

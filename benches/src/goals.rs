@@ -4,11 +4,11 @@ use crate::agents::AgentCost;
 use crate::cells::{DECIDE, ECHO, Figure, LIST, SEND, STATUS, TOOLS, Target};
 use crate::drafts::CLIENTS;
 use crate::echo::Echo;
-use crate::ledger::{LedgerCost, LetterRate, LogPlace};
+use crate::ledger::{LedgerCost, LogPlace, MessageRate};
 use crate::load::Rate;
 use crate::start::StartTimes;
 use crate::watch::{EVENTS_PER_SECOND, WatchingCost};
-use crate::wire::Face;
+use crate::wire::Endpoint;
 use crate::worktrees::WorktreeCost;
 
 /// Everything that was measured; what was left out is not there.
@@ -39,11 +39,11 @@ pub(crate) struct Calls {
     pub(crate) starts: StartTimes,
 }
 
-/// A wish and what became of it.
+/// A request and what became of it.
 #[derive(Debug)]
 pub(crate) struct GoalCheck {
-    /// What was wished for
-    pub(crate) wish: String,
+    /// Name of the goal
+    pub(crate) name: String,
     /// What it should be
     pub(crate) bound: String,
     /// What it is
@@ -53,19 +53,19 @@ pub(crate) struct GoalCheck {
 }
 
 impl GoalCheck {
-    fn at_least(wish: String, bound: f64, found: f64) -> Self {
+    fn at_least(name: String, bound: f64, found: f64) -> Self {
         Self {
-            wish,
+            name,
             bound: format!("≥ {bound}"),
             found: format!("{found:.2}"),
             is_met: found >= bound,
         }
     }
 
-    fn at_most(wish: String, bound: f64, found: f64, unit: &str) -> Self {
+    fn at_most(name: String, bound: f64, found: f64, unit: &str) -> Self {
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         Self {
-            wish,
+            name,
             bound: format!("≤ {bound}{unit}"),
             found: format!("{found:.2}{unit}"),
             is_met: found <= bound,
@@ -87,7 +87,7 @@ impl Figures {
 
 impl LedgerCost {
     fn goals(&self) -> Vec<GoalCheck> {
-        let bound = |rate: &LetterRate| match (rate.place, rate.clients) {
+        let bound = |rate: &MessageRate| match (rate.place, rate.clients) {
             (LogPlace::Network, 1) => Some(500.0),
             (LogPlace::Network, 16) | (LogPlace::Standby, 64) => Some(3_000.0),
             (LogPlace::Network, 64) => Some(4_000.0),
@@ -95,32 +95,32 @@ impl LedgerCost {
             (LogPlace::Standby, 16) => Some(2_000.0),
             _ => None,
         };
-        let goal = |rate: &LetterRate| {
-            let wish = format!("letters a second, {}, {} clients", rate.place.name(), rate.clients);
-            bound(rate).map(|bound| GoalCheck::at_least(wish, bound, rate.per_second))
+        let goal = |rate: &MessageRate| {
+            let name = format!("letters a second, {}, {} clients", rate.place.name(), rate.clients);
+            bound(rate).map(|bound| GoalCheck::at_least(name, bound, rate.per_second))
         };
         let mut goals: Vec<GoalCheck> = self.rates.iter().filter_map(goal).collect();
-        let wish = "operations replayed a second".to_owned();
-        goals.push(GoalCheck::at_least(wish, 10_000.0, self.replayed));
-        let wish = format!("a snapshot of {:.0} MB restored", self.snapshot);
-        goals.push(GoalCheck::at_most(wish, self.snapshot / 20.0, self.restored, "s"));
+        let name = "operations replayed a second".to_owned();
+        goals.push(GoalCheck::at_least(name, 10_000.0, self.replayed));
+        let name = format!("a snapshot of {:.0} MB restored", self.snapshot);
+        goals.push(GoalCheck::at_most(name, self.snapshot / 20.0, self.restored, "s"));
         goals
     }
 }
 
 impl WatchingCost {
     fn goals(&self) -> Vec<GoalCheck> {
-        let wish = |what: &str| {
+        let name = |what: &str| {
             format!("{EVENTS_PER_SECOND} events a second, {} watch, {what}", self.watchers)
         };
         let number = |many: i64| f64::from(u32::try_from(many).unwrap_or(u32::MAX));
         let (lost, disorder) = (number(self.lost), number(self.disorder));
         vec![
-            GoalCheck::at_least(wish("reached"), f64::from(EVENTS_PER_SECOND) * 0.98, self.rate),
-            GoalCheck::at_most(wish("lost"), 0.0, lost, ""),
-            GoalCheck::at_most(wish("out of order"), 0.0, disorder, ""),
-            GoalCheck::at_most(wish("delay, p99"), 100.0, self.delay.p99, "ms"),
-            GoalCheck::at_most(wish("more memory"), 50.0, self.after - self.before, "MB"),
+            GoalCheck::at_least(name("reached"), f64::from(EVENTS_PER_SECOND) * 0.98, self.rate),
+            GoalCheck::at_most(name("lost"), 0.0, lost, ""),
+            GoalCheck::at_most(name("out of order"), 0.0, disorder, ""),
+            GoalCheck::at_most(name("delay, p99"), 100.0, self.delay.p99, "ms"),
+            GoalCheck::at_most(name("more memory"), 50.0, self.after - self.before, "MB"),
         ]
     }
 }
@@ -128,8 +128,8 @@ impl WatchingCost {
 impl AgentCost {
     fn goals(&self) -> Vec<GoalCheck> {
         let Self { drafts, supervisor, waits, .. } = self;
-        let most = |wish: &str, bound: f64, found: f64, unit: &str| {
-            GoalCheck::at_most(wish.to_owned(), bound, found, unit)
+        let most = |name: &str, bound: f64, found: f64, unit: &str| {
+            GoalCheck::at_most(name.to_owned(), bound, found, unit)
         };
         let more = drafts.first.p50 - drafts.plain.p50;
         let mut goals = vec![
@@ -139,12 +139,12 @@ impl AgentCost {
             most("a supervisor's memory (Pss)", 4.0, supervisor.proportional, "MB"),
         ];
         for waits in waits {
-            let wish = |what: &str| format!("calls that wait over {}, {what}", waits.face.path());
-            goals.push(GoalCheck::at_most(wish("more memory"), 100.0, waits.growth, "MB"));
-            goals.push(GoalCheck::at_most(wish("use of a core"), 5.0, waits.load, "%"));
+            let name = |what: &str| format!("calls that wait over {}, {what}", waits.face.path());
+            goals.push(GoalCheck::at_most(name("more memory"), 100.0, waits.growth, "MB"));
+            goals.push(GoalCheck::at_most(name("use of a core"), 5.0, waits.load, "%"));
             let (alone, at_once) = (waits.alone.max, waits.at_once.max);
-            goals.push(GoalCheck::at_most(wish("the last hears of one end"), 50.0, alone, "ms"));
-            goals.push(GoalCheck::at_most(wish("the last hears of all ends"), 50.0, at_once, "ms"));
+            goals.push(GoalCheck::at_most(name("the last hears of one end"), 50.0, alone, "ms"));
+            goals.push(GoalCheck::at_most(name("the last hears of all ends"), 50.0, at_once, "ms"));
         }
         goals
     }
@@ -152,7 +152,7 @@ impl AgentCost {
 
 impl WorktreeCost {
     fn goals(&self) -> Vec<GoalCheck> {
-        let most = |wish: &str, more: f64| GoalCheck::at_most(wish.to_owned(), 100.0, more, "ms");
+        let most = |name: &str, more: f64| GoalCheck::at_most(name.to_owned(), 100.0, more, "ms");
         let alone = self.alone.p99 - self.plain_alone.p99;
         let at_once = self.ours.p50 - self.plain.p50;
         vec![
@@ -167,7 +167,7 @@ impl Calls {
         let mut cells = self.cells.iter();
         let is_it = |cell: &&Figure| {
             cell.place == place
-                && cell.face == Face::Mcp
+                && cell.face == Endpoint::Mcp
                 && cell.tool == tool
                 && cell.clients == clients
         };
@@ -186,30 +186,30 @@ impl Calls {
             let found =
                 self.find(Target::Empty, tool, 16).and_then(|rate| self.beside_rmcp(rate, 16));
             if let Some(found) = found {
-                let wish = format!("{tool} at 16 clients, beside bare rmcp");
-                goals.push(GoalCheck::at_least(wish, bound, found));
+                let name = format!("{tool} at 16 clients, beside bare rmcp");
+                goals.push(GoalCheck::at_least(name, bound, found));
             }
         }
         for tool in [DECIDE, SEND] {
             let rate = |clients| self.find(Target::Empty, tool, clients);
             if let (Some(one), Some(many)) = (rate(1), rate(16)) {
-                let wish = format!("{tool} at 16 clients, beside 1");
-                goals.push(GoalCheck::at_least(wish, 5.0, many.per_second / one.per_second));
+                let name = format!("{tool} at 16 clients, beside 1");
+                goals.push(GoalCheck::at_least(name, 5.0, many.per_second / one.per_second));
             }
         }
         for tool in TOOLS {
             for clients in [1, 16] {
                 let rate = |place| self.find(place, tool, clients);
                 if let (Some(empty), Some(full)) = (rate(Target::Empty), rate(Target::Full)) {
-                    let wish =
+                    let name =
                         format!("{tool} at {clients}, p50 with the full store beside the empty");
                     let found = f64::from(full.p50) / f64::from(empty.p50);
-                    goals.push(GoalCheck::at_most(wish, 1.2, found, ""));
+                    goals.push(GoalCheck::at_most(name, 1.2, found, ""));
                 }
             }
         }
-        let mut bound = |wish: &str, most: f64, found: f64, unit: &str| {
-            goals.push(GoalCheck::at_most(wish.to_owned(), most, found, unit));
+        let mut bound = |name: &str, most: f64, found: f64, unit: &str| {
+            goals.push(GoalCheck::at_most(name.to_owned(), most, found, unit));
         };
         bound("`adjutant mcp` to `tools/list`, server up", 10.0, self.starts.warm, "ms");
         bound("`adjutant mcp` to `tools/list`, server down", 100.0, self.starts.cold, "ms");

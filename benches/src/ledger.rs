@@ -1,4 +1,4 @@
-//! Letters a second through a store whose log is in PostgreSQL: beside SQLite alone, over a network that takes half a
+//! Mails a second through a store whose log is in PostgreSQL: beside SQLite alone, over a network that takes half a
 //! millisecond, and with a standby that every commit waits for. Then the replay of all that, and a snapshot.
 
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ use model::agent::AgentState;
 use model::{AgentId, MailId, Timestamp};
 use store::{
     AuditDraft, EventDraft, Follower, LedgerAddress, LedgerClient, NewAgent, NewHome, NewMail,
-    Owner, Recipient, Sender, Store, StoreError, Taking, Tx,
+    Owner, Recipient, Sender, Store, StoreError, TakeOutcome, Tx,
 };
 use testkit::postgres::Postgres;
 use tokio::runtime::{Builder, Runtime};
@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use wire::event::{EventData, MailRead};
 
 use crate::Scale;
+use crate::homes::{self, CommitRate, HomeCost};
 use crate::report::say;
 
 const HOME: &str = "hm_bench";
@@ -29,7 +30,7 @@ const HOME: &str = "hm_bench";
 const ONE_WAY_DELAY: Duration = Duration::from_micros(250);
 const NOW: Timestamp = Timestamp::from_millis(1_763_208_309_042);
 /// Longer than a bench takes.
-const LEASE: Duration = Duration::from_secs(3600);
+pub(crate) const LEASE: Duration = Duration::from_secs(3600);
 
 /// Place of the log that commits wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +58,9 @@ impl LogPlace {
     }
 }
 
-/// Letters a second.
+/// Mails a second.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LetterRate {
+pub(crate) struct MessageRate {
     pub(crate) place: LogPlace,
     pub(crate) clients: usize,
     pub(crate) per_second: f64,
@@ -68,13 +69,17 @@ pub(crate) struct LetterRate {
 /// Figures of a home in PostgreSQL.
 #[derive(Debug)]
 pub(crate) struct LedgerCost {
-    pub(crate) rates: Vec<LetterRate>,
+    pub(crate) rates: Vec<MessageRate>,
     /// Operations that a follower replays a second
     pub(crate) replayed: f64,
     /// Size of the snapshot, in megabytes
     pub(crate) snapshot: f64,
     /// Time to restore the snapshot, in seconds
     pub(crate) restored: f64,
+    /// Commits of many homes in one PostgreSQL
+    pub(crate) commits: Vec<CommitRate>,
+    /// A home of the real program, where it was built
+    pub(crate) home: Option<HomeCost>,
 }
 
 /// Measures everything. Blocks; not to be called on a thread of an asynchronous runtime.
@@ -87,7 +92,7 @@ pub(crate) fn measure(scale: &Scale) -> Result<LedgerCost> {
         for clients in scale.clients.iter().copied() {
             say(&format!("letters with {}, {clients} clients", place.name()));
             let per_second = letters(&runtime, &bench.store, clients, scale.time)?;
-            rates.push(LetterRate { place, clients, per_second });
+            rates.push(MessageRate { place, clients, per_second });
         }
         if place == LogPlace::Local {
             replay = Some(bench.replay()?);
@@ -95,7 +100,8 @@ pub(crate) fn measure(scale: &Scale) -> Result<LedgerCost> {
         runtime.block_on(bench.store.close());
     }
     let (replayed, snapshot, restored) = replay.context("nothing was replayed")?;
-    Ok(LedgerCost { rates, replayed, snapshot, restored })
+    let commits = homes::commits(&runtime, scale.time)?;
+    Ok(LedgerCost { rates, replayed, snapshot, restored, commits, home: None })
 }
 
 /// A store, and the servers behind it.
@@ -132,7 +138,7 @@ impl PlaceUnderTest {
         client.create_home(&new, |_| Ok(()))?;
         client.restore(HOME, &file)?;
         let owner = Owner { id: "bench".into(), url: "http://localhost".into(), lease: LEASE };
-        let Taking::Taken(home) = client.take("bench", &owner)? else {
+        let TakeOutcome::Taken(home) = client.take("bench", &owner)? else {
             bail!("somebody else owns the home")
         };
         let store = Store::open_owned(&file, &[], *home)?;
@@ -170,14 +176,19 @@ fn number(count: i64) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// Letters that so many clients send a second, each after the answer to the one before.
+/// Mails that so many clients send a second, each after the answer to the one before.
 fn letters(runtime: &Runtime, store: &Store, clients: usize, time: Duration) -> Result<f64> {
+    letters_of_homes(runtime, &vec![store.clone(); clients], time)
+}
+
+/// The same, with a client for each of these stores.
+pub(crate) fn letters_of_homes(runtime: &Runtime, stores: &[Store], time: Duration) -> Result<f64> {
     static NEXT_LETTER: AtomicU64 = AtomicU64::new(1);
     let sent = Arc::new(AtomicU64::new(0));
     let begun = Instant::now();
     runtime.block_on(async {
         let mut sending = tokio::task::JoinSet::new();
-        for client in 0..clients {
+        for (client, store) in stores.iter().enumerate() {
             let (store, sent) = (store.clone(), Arc::clone(&sent));
             sending.spawn(async move {
                 let agent = AgentId::from_bits(NEXT_LETTER.fetch_add(1, Ordering::Relaxed));
@@ -202,7 +213,7 @@ fn letters(runtime: &Runtime, store: &Store, clients: usize, time: Duration) -> 
     Ok(number(sent.load(Ordering::Relaxed).cast_signed()) / seconds)
 }
 
-/// Writes a letter as `mail_send` does: the caller by its token, the letter, two events, the audit row.
+/// Writes a mail as `mail_send` does: the caller by its token, the mail, two events, the audit row.
 fn letter(tx: &mut Tx<'_>, token: &str, agent: AgentId, mail: MailId) -> Result<(), StoreError> {
     tx.agent_by_token(token)?;
     let new = NewMail {

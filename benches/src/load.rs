@@ -47,7 +47,7 @@ pub(crate) async fn run(
         clients.push((client::connect(address, &mut connections).await?, template));
     }
     for (sender, template) in &mut clients {
-        // The first answer is looked at: whoever measures refusals measures nothing.
+        // The first answer is looked at: anyone who measures refusals measures nothing.
         once(sender, template, AnswerCheck::Closely).await?;
     }
 

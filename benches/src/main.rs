@@ -11,12 +11,14 @@ mod drafts;
 mod echo;
 mod fill;
 mod goals;
+mod homes;
 mod ledger;
 mod load;
 mod memory;
 mod program;
 mod report;
 mod rest;
+mod simulate;
 mod start;
 mod subject;
 mod waits;
@@ -51,6 +53,12 @@ struct Options {
     /// The program to measure (default: the one beside this one)
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
+    /// Simulate many homes on many servers from measured figures, and print the block of `docs/explanation/scale.md`
+    #[arg(long, conflicts_with_all = ["quick", "agents", "worktrees", "events", "ledger"])]
+    simulate: bool,
+    /// Seed of the simulation
+    #[arg(long, value_name = "N", default_value_t = simulate::SEED, requires = "simulate")]
+    seed: u64,
     /// Be an echo server instead; the bench starts itself so
     #[arg(long, hide = true, value_enum)]
     echo: Option<Echo>,
@@ -151,6 +159,14 @@ async fn main() -> Result<()> {
     if let Some(echo) = options.echo {
         return echo.serve().await;
     }
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => program::beside("adjutant")?,
+    };
+    if options.simulate {
+        report::say(simulate::block(options.seed).trim_end());
+        return Ok(());
+    }
     if options.only.ledger {
         let scale = Scale::of(&options);
         let measured = {
@@ -158,13 +174,16 @@ async fn main() -> Result<()> {
             // The ledger's connection has a runtime of its own, on the thread that uses it.
             tokio::task::spawn_blocking(move || ledger::measure(&scale)).await??
         };
+        let home = if program.exists() {
+            Some(homes::of_program(&program, &scale).await?)
+        } else {
+            report::say("the program is not built: `make bench` measures a home of it, too");
+            None
+        };
+        let measured = ledger::LedgerCost { home, ..measured };
         report::print(&Figures { ledger: Some(measured), ..Figures::default() }, &scale);
         return Ok(());
     }
-    let program = match &options.program {
-        Some(program) => program.clone(),
-        None => program::beside("adjutant")?,
-    };
     ensure!(program.exists(), "`{}` is not built: run `make bench`", program.display());
     let scale = Scale::of(&options);
     let which = match options.only {
@@ -173,7 +192,7 @@ async fn main() -> Result<()> {
         SelectedParts { events: true, .. } => MeasuredPart::Events,
         SelectedParts { .. } => MeasuredPart::All,
     };
-    // Whoever ends the bench ends the servers too: they go with what measures them.
+    // Anyone who ends the bench ends the servers too: they go with what measures them.
     let figures = tokio::select! {
         figures = measure(&program, &scale, which) => figures?,
         ended = program::asked_to_stop() => return ended,

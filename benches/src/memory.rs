@@ -41,7 +41,8 @@ pub(crate) async fn load(pid: u32, time: Duration) -> Result<f64> {
     Ok((seconds(pid)? - before) / began.elapsed().as_secs_f64() * 100.0)
 }
 
-fn seconds(pid: u32) -> Result<f64> {
+/// The processor time that a process has used, in seconds.
+pub(crate) fn seconds(pid: u32) -> Result<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).context("no such process")?;
     // What follows the name, which may itself hold brackets and spaces.
     let rest = stat.rsplit_once(')').context("no name")?.1;

@@ -114,7 +114,7 @@ pub(crate) fn plain(command: &[&str]) -> Result<Duration> {
     Ok(took)
 }
 
-/// Makes a gate: a named pipe at which whoever reads waits until it is [opened](open_gate).
+/// Makes a gate: a named pipe at which anyone who reads waits until it is [opened](open_gate).
 pub(crate) fn make_gate(path: &Path) -> Result<()> {
     let made = Command::new("mkfifo").arg(path).status().context("could not run `mkfifo`")?;
     ensure!(made.success(), "`mkfifo` failed");

@@ -42,13 +42,40 @@ pub(crate) fn print(figures: &Figures, scale: &Scale) {
     let mut table = new_table(&["goal", "wanted", "found", ""]);
     for goal in figures.goals() {
         let verdict = if goal.is_met { "met" } else { "MISSED" };
-        table.add_row([goal.wish, goal.bound, goal.found, verdict.to_owned()]);
+        table.add_row([goal.name, goal.bound, goal.found, verdict.to_owned()]);
     }
     align_right(&mut table, 1..3);
     say(&format!("{table}"));
 }
 
+fn print_homes(figures: &LedgerCost) {
+    let mut table = new_table(&["homes in one PostgreSQL", "found"]);
+    let mut row = |what: String, found: String| {
+        table.add_row([what, found]);
+    };
+    for rate in &figures.commits {
+        let what = format!("commits of {} homes, one client each", rate.homes);
+        let found =
+            format!("{:.0}/s, {:.0} bytes of its log each", rate.per_second, rate.wal_bytes);
+        row(what, found);
+    }
+    if let Some(home) = &figures.home {
+        row("log of a call".into(), format!("{:.0} bytes", home.log_bytes));
+        row("the same, stored".into(), format!("{:.0} bytes", home.stored_bytes));
+        row("calls a commit, 16 clients".into(), format!("{:.1}", home.calls_per_commit));
+        row("processor time of a call".into(), format!("{:.2} ms", home.processor));
+        row("at rest, renewals of the lease".into(), format!("{:.2}/s", home.renewals));
+        row("at rest, commits".into(), format!("{:.2}/s", home.idle_commits));
+        row("at rest, use of a core".into(), format!("{:.1} %", home.load));
+        row("connections of the owner".into(), format!("{:.0}", home.connections));
+        row("memory of the owner".into(), format!("{:.1} MB", home.memory));
+    }
+    align_right(&mut table, 1..2);
+    say(&format!("\n{table}\n"));
+}
+
 fn print_ledger(figures: &LedgerCost) {
+    print_homes(figures);
     let mut table = new_table(&["log", "clients", "letters/s"]);
     for rate in &figures.rates {
         table.add_row([

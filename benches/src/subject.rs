@@ -80,18 +80,29 @@ impl ServerUnderTest {
         if let Some(filling) = filling {
             fill::fill(&plot.home().join("state.db"), filling).await?;
         }
-        let mut subject = plot.open().await?;
+        plot.open().await?.with_agents()
+    }
+
+    /// Enlists the agents who may call, and makes the tasks that they list.
+    fn with_agents(mut self) -> Result<Self> {
         for _ in 0..MAX_CLIENTS {
-            let answer = subject.program.output(&["enlist", "--role", "supervisor", "--json"])?;
+            let answer = self.program.output(&["enlist", "--role", "supervisor", "--json"])?;
             let answer: Value = serde_json::from_str(&answer).context("enlist")?;
             let text = |key: &str| answer[key].as_str().map(str::to_owned).context("enlist");
-            subject.agents.push(Agent { id: text("agentId")?, token: text("token")? });
+            self.agents.push(Agent { id: text("agentId")?, token: text("token")? });
         }
         for number in 0..TASKS_PER_PAGE {
             let input = serde_json::json!({ "title": format!("Task {number}") }).to_string();
-            subject.program.output(&["tool", "task_create", "--input", &input])?;
+            self.program.output(&["tool", "task_create", "--input", &input])?;
         }
-        Ok(subject)
+        Ok(self)
+    }
+
+    /// Starts the program on a new home in PostgreSQL, with agents who may call.
+    pub(crate) async fn shared(file: &Path, database: &str) -> Result<Self> {
+        let plot = PreparedHome::lay(file, &[])?;
+        plot.program.output(&["home", "create", "bench", "--database", database])?;
+        plot.open().await?.with_agents()
     }
 
     /// Starts the program on a new home, where so many agents may run at once, each a program with its

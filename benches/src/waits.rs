@@ -15,7 +15,7 @@ use crate::drafts::Percentiles;
 use crate::memory;
 use crate::program;
 use crate::report::say;
-use crate::wire::{Face, Template};
+use crate::wire::{Endpoint, Template};
 
 /// So many wait for each agent.
 pub(crate) const WAITS_PER_AGENT: usize = 4;
@@ -26,7 +26,7 @@ const AGENTS_PER_SINGLE_END: usize = 10;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaitingCost {
     /// How they wait
-    pub(crate) face: Face,
+    pub(crate) face: Endpoint,
     /// Memory that the server needs more for them, in megabytes
     pub(crate) growth: f64,
     /// How much of one core the server uses while all wait, in hundredths
@@ -41,7 +41,7 @@ pub(crate) struct WaitingCost {
 /// all others at once.
 pub(crate) async fn measure(
     crew: &Crew,
-    face: Face,
+    face: Endpoint,
     agents: &[String],
     scale: &Scale,
 ) -> Result<WaitingCost> {

@@ -28,7 +28,7 @@ const WATCHERS: usize = 50;
 pub(crate) const EVENTS_PER_SECOND: u32 = 1000;
 /// So many clients make them; enough for a disk that takes long.
 const WRITERS: u32 = 64;
-/// Whoever hears nothing for so long has missed something.
+/// Anyone who hears nothing for so long has missed something.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The delay of one event in so many is noted.
 const EVENTS_PER_SAMPLE: i64 = 16;

@@ -10,14 +10,14 @@ const PROTOCOL: &str = "2026-07-28";
 
 /// Which face is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Face {
+pub(crate) enum Endpoint {
     /// `/mcp`
     Mcp,
     /// `/mcp/execute`
     Execute,
 }
 
-impl Face {
+impl Endpoint {
     /// Its path.
     pub(crate) const fn path(self) -> &'static str {
         match self {
@@ -51,14 +51,14 @@ pub(crate) struct Template {
 
 impl Template {
     /// The call on that face, with that token.
-    pub(crate) fn new(face: Face, call: &Call, token: &str) -> Result<Self> {
+    pub(crate) fn new(face: Endpoint, call: &Call, token: &str) -> Result<Self> {
         let mut headers = headers(token)?;
         let mut put = |name: HeaderName, value: &str| put(&mut headers, name, value);
         put(header::CONTENT_TYPE, "application/json")?;
         put(header::ACCEPT, "application/json, text/event-stream")?;
         let body = match face {
-            Face::Execute => json!({ "toolName": call.canonical, "input": call.input }),
-            Face::Mcp => {
+            Endpoint::Execute => json!({ "toolName": call.canonical, "input": call.input }),
+            Endpoint::Mcp => {
                 put(HeaderName::from_static("mcp-protocol-version"), PROTOCOL)?;
                 put(HeaderName::from_static("mcp-method"), "tools/call")?;
                 put(HeaderName::from_static("mcp-name"), call.joined)?;
@@ -74,7 +74,7 @@ impl Template {
         Ok(Self { method, path, headers, body: body.to_string().into() })
     }
 
-    /// A wish for a document, with that token.
+    /// A request for a document, with that token.
     pub(crate) fn get(path: &str, token: &str) -> Result<Self> {
         let (method, path) = (Method::GET, path.to_owned());
         Ok(Self { method, path, headers: headers(token)?, body: Bytes::new() })

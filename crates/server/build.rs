@@ -37,14 +37,14 @@ fn main() -> Done<()> {
     let manifest = PathBuf::from(env("CARGO_MANIFEST_DIR")?);
     let (root, packaged) = (manifest.join("../.."), manifest.join(PACKAGED));
     let (web, out) = (root.join("web"), PathBuf::from(env("OUT_DIR")?));
-    // Not `web/dist`, which is whoever's who works on the page.
+    // Not `web/dist`, which belongs to the person who works on the page.
     let dist = out.join("dist");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=ADJUTANT_PAGE");
     for source in SOURCES.map(|name| web.join(name)).iter().filter(|source| source.exists()) {
         println!("cargo:rerun-if-changed={}", source.display());
     }
-    // For whoever works on the server alone and does not want to wait for npm.
+    // For anyone who works on the server alone and does not want to wait for npm.
     let wanted = std::env::var_os("ADJUTANT_PAGE").is_none_or(|page| page != "skip");
     let mut files = Vec::new();
     if wanted && packaged.exists() {

@@ -204,6 +204,37 @@ scene('a held merge is retried', async ({ page, stage }) => {
   expect(await stage.git('show', 'main:lines.txt')).toMatch(/^line one$/m);
 });
 
+scene('a review says which variables of the shell went with the server', async ({ page, stage }) => {
+  const environment = { PATH: `${stage.folder}/tools:/usr/local/bin:/usr/bin:/bin` };
+  const hand = async (name: string) => {
+    const prompt = `add ${name}.txt one`;
+    const { agentId } = await stage.post<{ agentId: string }>('/api/runs', { role: 'hand', prompt, environment });
+    await stage.waitForEnd(agentId);
+    const { tasks } = await stage.get<{ tasks: { id: string; number: string; assignedAgentId: string }[] }>('/api/tasks/review-queue');
+    return tasks.find((task) => task.assignedAgentId === agentId) ?? { id: '', number: '' };
+  };
+  const [first, second] = [await hand('first'), await hand('second')];
+  // The page would report the server's absence.
+  await page.goto('about:blank');
+  await stage.kill();
+  await stage.start();
+  // Approved by somebody who hands nothing on, it is held; the page goes on with what the server has.
+  await stage.callTool('mcp__supervisor__approve_task', { taskId: first.id });
+  await page.goto(`${stage.url}/reviews`);
+  await findMergeQueue(page).getByText(/^held: the check would run with the server's `PATH`/).click();
+  await page.getByText(/`adjutant merge-queue retry merge_/).first().waitFor();
+  await checkAccessibility(page);
+  await page.getByRole('button', { name: "Try again with the server's environment" }).click();
+  await page.getByText(/^Merged at/).waitFor();
+  await page.goto(`${stage.url}/reviews/${second.number}`);
+  await page.getByText(/the check lacks PATH of the shell since the server restarted/).waitFor();
+  await page.getByRole('button', { name: 'Approve and queue' }).click();
+  await page.getByRole('dialog').getByText(/The check runs with the server's environment/).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
+  await expect.poll(() => stage.git('show', 'main:second.txt').catch(() => '')).toBe('one');
+  expect(await stage.git('show', 'main:first.txt')).toBe('one');
+});
+
 scene('an agent at its review limit is shown, and one more review allowed', async ({ page, stage }) => {
   const coder = await stage.draftAgent('coder', 'limit');
   const limited = async () => (await stage.get<{ limited: { coderId: string }[] }>('/api/reviews')).limited.length;

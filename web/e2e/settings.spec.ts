@@ -136,7 +136,7 @@ scene('read-only visitors can change nothing', { as: 'viewer' }, async ({ page, 
   expect(await page.content()).not.toContain(WEBHOOK_SECRET);
 });
 
-for (const part of ['general', 'budget', 'roles', 'permissions', 'webhooks', 'notifications', 'keys']) {
+for (const part of ['general', 'budget', 'roles', 'permissions', 'webhooks', 'notifications', 'servers', 'keys']) {
   scene(`${part} on a phone, in the dark`, { width: 390, colours: 'dark' }, async ({ page, stage }) => {
     await page.goto(`${stage.url}/settings/${part}`);
     await page.getByRole('heading', { level: 2, name: new RegExp(`^${part}$`, 'i') }).waitFor();

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 
 use crate::package::{Form, PROGRAM, Product, Target, has_page, registry_names};
-use crate::run::{self, Surroundings};
+use crate::run::{self, IsolatedEnvironment};
 use crate::say;
 use crate::tree::{self, Tree};
 use crate::walk;
@@ -98,7 +98,7 @@ impl Installation<'_> {
         ensure!(serve.exists(), "`{}` is not there: please run `tools/setup`", serve.display());
         let storage = self.folder.join("registry");
         let variables = self.variables()?;
-        let surroundings = Surroundings::of(self.folder, &variables);
+        let surroundings = IsolatedEnvironment::of(self.folder, &variables);
         let (_registry, url) = surroundings.start(&node, &[text(&serve)?, text(&storage)?])?;
         let address = url.trim_start_matches("http:");
         // npm wants a token to publish with; the registry lets anybody in.
@@ -154,7 +154,7 @@ impl Installation<'_> {
 
     fn output(&self, program: &str, arguments: &[&str]) -> Result<String> {
         let variables = self.variables()?;
-        Surroundings::of(self.folder, &variables).output(Path::new(program), arguments)
+        IsolatedEnvironment::of(self.folder, &variables).output(Path::new(program), arguments)
     }
 }
 

@@ -184,7 +184,7 @@ fn size(bytes: usize) -> Result<String> {
     })
 }
 
-/// Fails unless the server shows the page to whoever asks for `/`.
+/// Fails unless the server shows the page to anyone who asks for `/`.
 pub(crate) async fn has_page(binary: &Path) -> Result<()> {
     let world = World::new(binary).await?;
     let server = world.up().await?;

@@ -14,17 +14,17 @@ pub(crate) fn output(program: &Path, arguments: &[&str], directory: &Path) -> Re
 
 /// Runs a program with no environment, so that what it prints is the same everywhere.
 pub(crate) fn bare_output(program: &Path, arguments: &[&str]) -> Result<String> {
-    Surroundings::of(&std::env::temp_dir(), &[("COLUMNS", "100")]).output(program, arguments)
+    IsolatedEnvironment::of(&std::env::temp_dir(), &[("COLUMNS", "100")]).output(program, arguments)
 }
 
 /// A folder and an environment of its own, in which programs run that may know nothing of this machine's user.
 #[derive(Debug)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct IsolatedEnvironment<'a> {
     directory: &'a Path,
     variables: &'a [(&'a str, &'a str)],
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> IsolatedEnvironment<'a> {
     pub(crate) const fn of(directory: &'a Path, variables: &'a [(&'a str, &'a str)]) -> Self {
         Self { directory, variables }
     }

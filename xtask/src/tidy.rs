@@ -13,6 +13,7 @@ mod names;
 mod rooms;
 mod suites;
 mod walks;
+mod words;
 
 use anyhow::{Result, bail};
 
@@ -52,6 +53,7 @@ pub(crate) fn tidy(tree: &Tree) -> Result<()> {
     documents::check(tree, &mut findings)?;
     comments::check(tree, &mut findings)?;
     names::check(tree, &mut findings)?;
+    words::check(tree, &mut findings)?;
     lookups::check(tree, &mut findings)?;
     commits::check(tree, &mut findings);
     for warning in &findings.warned {

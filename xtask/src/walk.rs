@@ -11,7 +11,7 @@ use crate::tree::Tree;
 /// Walks through pages of the tree; without any, through the README.
 pub(crate) fn walk(tree: &Tree, binary: &str, pages: &[&str]) -> Result<()> {
     let pages = if pages.is_empty() { &["README.md"] } else { pages };
-    let mut troubles = 0;
+    let mut problems = 0;
     for &name in pages {
         let page = Page::read(&tree.root, name)?;
         for (line, reason) in page.not_run() {
@@ -19,13 +19,13 @@ pub(crate) fn walk(tree: &Tree, binary: &str, pages: &[&str]) -> Result<()> {
         }
         let played = crate::wait(play(Path::new(binary), &page))?;
         say(&played.told);
-        if played.troubles.is_empty() {
+        if played.problems.is_empty() {
             say(&format!("{name}: {} commands, and all of it is as the page says", played.typed));
         } else {
-            troubles += 1;
-            say(&format!("{name}: not as the page says\n\n{}", played.troubles));
+            problems += 1;
+            say(&format!("{name}: not as the page says\n\n{}", played.problems));
         }
     }
-    ensure!(troubles == 0, "what came is not what the pages say");
+    ensure!(problems == 0, "what came is not what the pages say");
     Ok(())
 }

@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 pub(crate) use self::read::unpack;
 pub(crate) use self::swap::{Swap, is_pending};
 pub(crate) use self::write::Backup;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::home::Home;
@@ -90,7 +90,7 @@ impl Places {
 
     /// Finds a path that a restore would destroy: state of a server, or a file that differs from the backup
     /// that is unpacked in `staging` has it.
-    pub(crate) fn in_the_way(&self, staging: &Path) -> Result<Option<PathBuf>, Trouble> {
+    pub(crate) fn in_the_way(&self, staging: &Path) -> Result<Option<PathBuf>, CliError> {
         for (name, place) in self.parts() {
             let is_state = name == DATABASE || name == "archive";
             // The server's folder of runs may be there and have nothing of worth.
@@ -109,7 +109,7 @@ impl Places {
 }
 
 /// Returns whether two files or folders say the same.
-fn is_same(a: &Path, b: &Path) -> Result<bool, Trouble> {
+fn is_same(a: &Path, b: &Path) -> Result<bool, CliError> {
     if !a.is_dir() || !b.is_dir() {
         let read = |path: &Path| std::fs::read(path).ok();
         return Ok(read(a) == read(b) && a.is_dir() == b.is_dir());
@@ -138,7 +138,7 @@ pub(crate) fn staging_dir(home: &Home) -> PathBuf {
 
 /// Finishes a restore that was decided on and did not come to its end; says whether there was one.
 /// The caller holds the home's lock.
-pub(crate) fn finish_restore(home: &Home, env: &Environment) -> Result<bool, Trouble> {
+pub(crate) fn finish_restore(home: &Home, env: &Environment) -> Result<bool, CliError> {
     let staging = staging_dir(home);
     if !is_pending(&staging) {
         return Ok(false);
@@ -153,7 +153,7 @@ pub(crate) fn staged_places(
     home: &Home,
     env: &Environment,
     staging: &Path,
-) -> Result<Places, Trouble> {
+) -> Result<Places, CliError> {
     let staged = Home::unplaced(home.root.clone(), staging.to_owned());
     let from = if staged.config().is_file() { &staged } else { home };
     let config = if from.config().is_file() || from.dir == home.dir {

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::server_process::connect::Where;
+use crate::server_process::connect::ServerLocation;
 pub(crate) use answer::Messages;
 use lines::{Line, Lines};
 use link::Link;
@@ -43,7 +43,7 @@ const WAITING_LINES: usize = 64;
 #[derive(Debug, Clone)]
 pub(crate) struct Bridge {
     /// Location of the server
-    pub(crate) at: Where,
+    pub(crate) at: ServerLocation,
     /// The toolsets; none is everything
     pub(crate) toolsets: Vec<String>,
 }

@@ -34,7 +34,7 @@ pub(crate) use self::delivery::{
     MergeQueueArgs, MergeQueueVerb, PruneArgs, ReviewArgs, ReviewVerb, ReviewsArgs, WorktreesArgs,
     WorktreesVerb,
 };
-pub(crate) use self::homes::{DatabaseArgs, HomeArgs, HomeVerb};
+pub(crate) use self::homes::{DatabaseArgs, HomeArgs, HomeVerb, ServeHomesArgs, ServeVerb};
 pub(crate) use self::notify::slack::{SlackArgs, SlackVerb};
 pub(crate) use self::notify::webhooks::{WebhooksArgs, WebhooksVerb};
 pub(crate) use self::tasks::{
@@ -120,6 +120,17 @@ Example:
   adjutant up --detach        in the background, until `adjutant down`
   adjutant up --port 0        on any free port")]
     Up(UpArgs),
+    /// Serve all homes of a PostgreSQL, together with the other hosts that do so
+    #[command(after_help = "\
+Example:
+  adjutant serve --database postgres://crew@db/adjutant
+  adjutant serve --database postgres://crew@db/crews --url http://crew-1:3000
+  adjutant serve status       homes of this host, and the other hosts
+
+Run one on each host. A home is at URL/homes/NAME of any of them. The password
+of the database comes from PGPASSWORD or PGPASSFILE. SIGTERM hands all homes
+over; `adjutant home create` makes a home.")]
+    Serve(ServeHomesArgs),
     /// Stop the server; refused while agents run
     #[command(after_help = "\
 Example:
@@ -462,6 +473,8 @@ pub(crate) enum Background {
     Keeper,
     /// The server under that watcher
     Kept,
+    /// The server of one home under `adjutant serve`, which ends with it
+    Hosted,
 }
 
 /// `config`.

@@ -8,12 +8,13 @@ use std::process::ExitCode;
 
 use engine::{Code, HomeAddressError, RecordError};
 use host::files::FileError;
+use host::tls::TlsError;
 use miette::Diagnostic;
 use serde_json::{Map, Value, json};
 use wire::error::ErrorBody;
 
 use crate::bridge::BridgeError;
-use crate::client::{ApiError, ClientError};
+use crate::client::{AddressError, ApiError, ClientError};
 use crate::home::HomeError;
 use crate::server_process::connect::ConnectError;
 use crate::server_process::{ClaimError, DownError, ListenError, OnlyPortError, WatchError};
@@ -27,7 +28,7 @@ const INTERRUPTED: u8 = 130;
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(crate) struct Trouble(Box<Parts>);
+pub(crate) struct CliError(Box<Parts>);
 
 #[derive(Debug)]
 struct Parts {
@@ -41,7 +42,7 @@ struct Parts {
     problem: Option<Problem>,
 }
 
-impl Trouble {
+impl CliError {
     /// A failure with a code from the closed list.
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
@@ -63,16 +64,16 @@ impl Trouble {
 
     /// There is no server, and none was to be started.
     pub(crate) fn no_server(message: impl Into<String>) -> Self {
-        let mut trouble = Self::new(Code::ExternalError, message);
-        trouble.0.exit = NO_SERVER;
-        trouble
+        let mut cli_error = Self::new(Code::ExternalError, message);
+        cli_error.0.exit = NO_SERVER;
+        cli_error
     }
 
     /// Somebody pressed Ctrl-C.
     pub(crate) fn interrupted(message: impl Into<String>) -> Self {
-        let mut trouble = Self::new(Code::ExternalError, message);
-        trouble.0.exit = INTERRUPTED;
-        trouble
+        let mut cli_error = Self::new(Code::ExternalError, message);
+        cli_error.0.exit = INTERRUPTED;
+        cli_error
     }
 
     /// True if there was no server.
@@ -81,10 +82,10 @@ impl Trouble {
     }
 
     /// The command has said everything already; only its exit code is left.
-    pub(crate) fn said(exit: u8) -> Self {
-        let mut trouble = Self::new(Code::ExternalError, "");
-        trouble.0.exit = exit;
-        trouble
+    pub(crate) fn reported(exit: u8) -> Self {
+        let mut cli_error = Self::new(Code::ExternalError, "");
+        cli_error.0.exit = exit;
+        cli_error
     }
 
     /// Adds advice.
@@ -172,7 +173,7 @@ fn hints_of(code: Code, error: &ApiError) -> Vec<String> {
     }
 }
 
-impl From<ApiError> for Trouble {
+impl From<ApiError> for CliError {
     fn from(error: ApiError) -> Self {
         let code = Code::parse(&error.body.code).unwrap_or(Code::InternalError);
         let hints = hints_of(code, &error);
@@ -191,16 +192,16 @@ impl From<ApiError> for Trouble {
     }
 }
 
-impl From<ClientError> for Trouble {
+impl From<ClientError> for CliError {
     fn from(error: ClientError) -> Self {
         match error {
             ClientError::Api { error, .. } if error.body.code == "UNAUTHENTICATED" => {
                 let advice = "inside an agent set `ADJUTANT_TOKEN`; elsewhere unset it, and check \
                               that `adjutant token` prints this home's";
                 // The server's own advice is for those who write HTTP themselves.
-                let mut trouble = Self::from(*error);
-                trouble.0.hints.clear();
-                trouble.hint(advice)
+                let mut cli_error = Self::from(*error);
+                cli_error.0.hints.clear();
+                cli_error.hint(advice)
             }
             ClientError::Api { error, .. } => (*error).into(),
             ClientError::NoServer { .. } => {
@@ -218,18 +219,49 @@ impl From<ClientError> for Trouble {
                 .hint("the call may have taken effect; check before you repeat it"),
             ClientError::Undecodable { .. } => Self::chain(Code::ExternalError, &error)
                 .hint("the server may be of another version: compare `adjutant status` with `adjutant --version`"),
+            ClientError::Tls { ref problem, .. } => no_tls(problem, error.to_string()),
+            ClientError::Address(AddressError::Invalid { .. }) => Self::usage(error.to_string())
+                .hint("mend `url` in homes.yaml, or `ADJUTANT_URL`"),
+            ClientError::Address(AddressError::Insecure { .. }) => Self::usage(error.to_string())
+                .hint("put a TLS proxy in front of the server and use its `https://` address, or a tunnel: \
+                       `ssh -L 3001:localhost:3001 HOST`, then `http://localhost:3001`")
+                .hint("if only you can read that network: `insecure: true` beside the address in homes.yaml, or \
+                       ADJUTANT_INSECURE=1"),
             ClientError::Unusable { .. } => Self::chain(Code::InvalidInput, &error),
         }
     }
 }
 
-impl From<ConnectError> for Trouble {
+/// The error of a server with which no TLS could be agreed on, and what can be done about it.
+fn no_tls(problem: &TlsError, message: String) -> CliError {
+    let next = match problem {
+        TlsError::UnknownAuthority | TlsError::NoAuthorities(_) => {
+            "if the authority is yours, add it to those of this machine, or name a file with its certificate (PEM) in \
+             `SSL_CERT_FILE`"
+        }
+        TlsError::OtherName => {
+            "use a name that the certificate has, or have one made for this name"
+        }
+        TlsError::Expired => "have the certificate renewed, and compare this machine's clock",
+        TlsError::NotTls => {
+            "use the address of the TLS proxy; a server itself has an `http://` address"
+        }
+        TlsError::Other(_) => {
+            "`openssl s_client -connect HOST:PORT` shows what the other side offers"
+        }
+    };
+    CliError::no_server(message).hint(next)
+}
+
+impl From<ConnectError> for CliError {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::Client(error) => error.into(),
             ConnectError::File(error) => error.into(),
-            ConnectError::NoServer { .. } => Self::no_server(error.to_string())
-                .hint("`ADJUTANT_URL` names that server; unset it to use this project's"),
+            ConnectError::NoServer { ref source_of_name, .. } => Self::no_server(error.to_string())
+                .hint(format!(
+                    "{source_of_name} names that server; without it this project's is used"
+                )),
             ConnectError::Older { .. } => Self::new(Code::Conflict, error.to_string()).hint(
                 "end it with `adjutant down`, then start this one with `adjutant up --detach`",
             ),
@@ -247,7 +279,7 @@ impl From<ConnectError> for Trouble {
     }
 }
 
-impl From<HomeError> for Trouble {
+impl From<HomeError> for CliError {
     fn from(error: HomeError) -> Self {
         let code = match &error {
             HomeError::BelowAgent { .. } => Code::PermissionDenied,
@@ -256,21 +288,21 @@ impl From<HomeError> for Trouble {
             HomeError::NoStateFolder | HomeError::ServerFile { .. } => Code::InvalidInput,
             HomeError::Random(_) | HomeError::File(_) => Code::ExternalError,
         };
-        let trouble = Self::chain(code, &error);
+        let cli_error = Self::chain(code, &error);
         match error.help() {
-            Some(help) => trouble.hint(help.to_string()),
-            None => trouble,
+            Some(help) => cli_error.hint(help.to_string()),
+            None => cli_error,
         }
     }
 }
 
-impl From<FileError> for Trouble {
+impl From<FileError> for CliError {
     fn from(error: FileError) -> Self {
         Self::chain(Code::ExternalError, &error)
     }
 }
 
-impl From<ClaimError> for Trouble {
+impl From<ClaimError> for CliError {
     fn from(error: ClaimError) -> Self {
         match error {
             ClaimError::Connect(error) => error.into(),
@@ -281,7 +313,7 @@ impl From<ClaimError> for Trouble {
     }
 }
 
-impl From<DownError> for Trouble {
+impl From<DownError> for CliError {
     fn from(error: DownError) -> Self {
         match error {
             DownError::Client(error) => error.into(),
@@ -297,13 +329,13 @@ impl From<DownError> for Trouble {
     }
 }
 
-impl From<ListenError> for Trouble {
+impl From<ListenError> for CliError {
     fn from(error: ListenError) -> Self {
         Self::chain(Code::ExternalError, &error).hint("choose another with `--host` or `--port`")
     }
 }
 
-impl From<OnlyPortError> for Trouble {
+impl From<OnlyPortError> for CliError {
     fn from(error: OnlyPortError) -> Self {
         match error {
             OnlyPortError::Listen(error) => error.into(),
@@ -316,51 +348,51 @@ impl From<OnlyPortError> for Trouble {
     }
 }
 
-impl From<WatchError> for Trouble {
+impl From<WatchError> for CliError {
     fn from(error: WatchError) -> Self {
         Self::chain(Code::ExternalError, &error)
     }
 }
 
-impl From<BridgeError> for Trouble {
+impl From<BridgeError> for CliError {
     fn from(error: BridgeError) -> Self {
         Self::chain(Code::ExternalError, &error)
     }
 }
 
-impl From<HomeAddressError> for Trouble {
+impl From<HomeAddressError> for CliError {
     fn from(error: HomeAddressError) -> Self {
         Self::usage(error.to_string())
     }
 }
 
-impl From<RecordError> for Trouble {
+impl From<RecordError> for CliError {
     fn from(error: RecordError) -> Self {
         Self::chain(Code::ExternalError, &error).hint("`adjutant doctor` checks the database")
     }
 }
 
-impl From<Box<Problem>> for Trouble {
+impl From<Box<Problem>> for CliError {
     fn from(problem: Box<Problem>) -> Self {
-        let trouble = Self::usage(problem.to_string());
-        let mut trouble = match &problem.help {
-            Some(help) => trouble.hint(help.clone()),
-            None => trouble,
+        let cli_error = Self::usage(problem.to_string());
+        let mut cli_error = match &problem.help {
+            Some(help) => cli_error.hint(help.clone()),
+            None => cli_error,
         };
-        if let (Some(line), Value::Object(body)) = (problem.line, &mut trouble.0.body) {
+        if let (Some(line), Value::Object(body)) = (problem.line, &mut cli_error.0.body) {
             let details = json!({ "file": problem.file(), "line": line });
             body.insert("details".to_owned(), details);
         }
-        trouble.0.problem = Some(*problem);
-        trouble
+        cli_error.0.problem = Some(*problem);
+        cli_error
     }
 }
 
-impl From<std::io::Error> for Trouble {
+impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            // Whoever read our output has seen enough, as `head` does.
-            std::io::ErrorKind::BrokenPipe => Self::said(0),
+            // Anyone who read our output has seen enough, as `head` does.
+            std::io::ErrorKind::BrokenPipe => Self::reported(0),
             _ => Self::chain(Code::ExternalError, &error),
         }
     }
@@ -382,9 +414,9 @@ mod tests {
             },
             whole: whole.clone(),
         };
-        let trouble = Trouble::from(error);
-        assert_eq!((trouble.0.exit, trouble.body()), (5, &whole));
-        assert_eq!(trouble.hints(), ["wait"]);
+        let cli_error = CliError::from(error);
+        assert_eq!((cli_error.0.exit, cli_error.body()), (5, &whole));
+        assert_eq!(cli_error.hints(), ["wait"]);
     }
 
     #[test]
@@ -393,7 +425,7 @@ mod tests {
             let suggestions = suggestions.iter().map(|&text| text.to_owned()).collect();
             let (code, message, details) = (code.into(), message.into(), Map::new());
             let body = ErrorBody { code, message, suggestions, details };
-            Trouble::from(ApiError { body, whole: json!({}) }).hints().to_vec()
+            CliError::from(ApiError { body, whole: json!({}) }).hints().to_vec()
         };
         let missing = "RESOURCE_NOT_FOUND";
         let task = "there is no task `TAS-9`";
@@ -409,14 +441,17 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_no_failure() {
-        let trouble = Trouble::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
-        assert_eq!((trouble.0.exit, trouble.message()), (0, ""));
+        let cli_error = CliError::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
+        assert_eq!((cli_error.0.exit, cli_error.message()), (0, ""));
     }
 
     #[test]
     fn no_server_has_a_code_of_its_own() {
-        let trouble = Trouble::from(ConnectError::NoServer { url: "http://x".into() });
-        assert_eq!(trouble.0.exit, NO_SERVER);
-        assert!(trouble.body()["suggestions"][0].is_string());
+        let error = CliError::from(ConnectError::NoServer {
+            url: "http://x".into(),
+            source_of_name: "`shop` in homes.yaml".into(),
+        });
+        assert_eq!(error.0.exit, NO_SERVER);
+        assert!(error.body()["suggestions"][0].is_string());
     }
 }

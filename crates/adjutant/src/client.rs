@@ -1,27 +1,32 @@
-//! A small HTTP client for our own server: loopback, HTTP/1.1, no TLS.
+//! A small HTTP client for our own server: HTTP/1.1, on this machine or over TLS.
 //!
-//! A token leaves only after the other side has proved that it knows the token's hash, see `prove.rs`.
+//! A token leaves only after the other side has proved that it knows the token's hash, see `prove.rs`. To another
+//! machine it goes over TLS alone, see `address.rs`.
 //!
 //! It tells a request that never left from one whose outcome nobody knows: only the first may be
 //! sent again without thinking.
 
+mod address;
 mod answer;
 mod prove;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use host::tls::{self, Connector, TlsError};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, Request, Response, StatusCode, Uri};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper_util::client::legacy::Client as Pool;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tokio::time::{Instant, sleep};
 use wire::error::ErrorBody;
 
+pub(crate) use address::{AddressError, Secrecy, check_secrecy};
 pub(crate) use answer::{Answer, ListPage, all_rows};
 use prove::Challenge;
 pub(crate) use prove::Named;
@@ -34,17 +39,22 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 /// Header with the idempotency key.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
+/// Interval at which a request is sent again while nobody owns the home.
+const OWNER_POLL_INTERVAL: Duration = Duration::from_millis(200);
+
 /// Path of the route that calls tools.
 const EXECUTE: &str = "/mcp/execute";
 
 /// A server and what we show it.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
-    pool: Pool<HttpConnector, Full<Bytes>>,
+    pool: Pool<Connector, Full<Bytes>>,
     url: String,
     authorization: Option<HeaderValue>,
     /// Proof required before the token is sent; shared by all clones
     challenge: Option<Arc<Challenge>>,
+    /// Wait for a server that owns the home
+    owner_patience: Duration,
 }
 
 /// A call that brought no answer to be used.
@@ -73,6 +83,17 @@ pub(crate) enum ClientError {
         /// Where it was asked
         url: String,
     },
+    /// No TLS could be agreed on with the listener at this address. Nothing was sent.
+    #[error("no connection to `{url}`: {problem}")]
+    Tls {
+        /// Where it was asked
+        url: String,
+        /// Why not
+        problem: TlsError,
+    },
+    /// The address cannot be used. Nothing was sent.
+    #[error(transparent)]
+    Address(#[from] AddressError),
     /// The server refused.
     #[error("{}", error.body.message)]
     Api {
@@ -168,6 +189,16 @@ impl ApiError {
         serde_json::from_value(Value::Object(self.body.details.clone())).ok()
     }
 
+    /// True if no server owns the home at the moment.
+    pub(crate) fn is_no_owner(&self) -> bool {
+        self.body.code == engine::Code::NoOwner.name()
+    }
+
+    /// True if the error says that the request took no effect.
+    fn had_no_effect(&self) -> bool {
+        self.body.details.get("outcome").and_then(Value::as_str) == Some("none")
+    }
+
     fn unknown(status: StatusCode, text: &str) -> Self {
         let code = match status {
             StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
@@ -189,10 +220,7 @@ impl Client {
     /// A client of the server at `url`. Nothing is sent yet.
     pub(crate) fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
         let url = url.trim_end_matches('/').to_owned();
-        if let Err(source) = url.parse::<Uri>() {
-            let source = source.into();
-            return Err(ClientError::Unusable { what: "a server's address", value: url, source });
-        }
+        let transport = address::check(&url)?;
         let authorization = token.map(|token| HeaderValue::from_str(&format!("Bearer {token}")));
         let mut authorization =
             authorization.transpose().map_err(|source| ClientError::Unusable {
@@ -203,10 +231,12 @@ impl Client {
         if let Some(secret) = &mut authorization {
             secret.set_sensitive(true);
         }
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
+        let connector = tls::connector_to(transport);
+        let connector =
+            connector.map_err(|problem| ClientError::Tls { url: url.clone(), problem })?;
         let pool = Pool::builder(TokioExecutor::new()).build(connector);
-        Ok(Self { pool, url, authorization, challenge: None })
+        let owner_patience = Duration::ZERO;
+        Ok(Self { pool, url, authorization, challenge: None, owner_patience })
     }
 
     /// The same, for a server that has to prove that it knows the token before the token is sent.
@@ -214,6 +244,12 @@ impl Client {
         let client = Self::new(url, Some(token))?;
         let challenge = Some(Arc::new(Challenge::new(token, named)));
         Ok(Self { challenge, ..client })
+    }
+
+    /// The same, which waits for so long while no server owns the home, and then sends its request again.
+    #[must_use]
+    pub(crate) fn waiting_for_owner(self, patience: Duration) -> Self {
+        Self { owner_patience: patience, ..self }
     }
 
     /// Where the server is.
@@ -292,12 +328,21 @@ impl Client {
         body: Bytes,
     ) -> Result<Value, ClientError> {
         headers.extend([(ACCEPT, JSON), (CONTENT_TYPE, JSON)]);
-        let response = self.send(method, path, headers, body).await?;
-        let (status, bytes) = self.collect(response).await?;
-        if !status.is_success() {
+        let is_repeatable = method == Method::GET || headers.contains_key(KEY);
+        let until = Instant::now() + self.owner_patience;
+        let bytes = loop {
+            let response = self.send(method.clone(), path, headers.clone(), body.clone()).await?;
+            let (status, bytes) = self.collect(response).await?;
+            if status.is_success() {
+                break bytes;
+            }
             let error = Box::new(ApiError::read(status, &bytes));
-            return Err(ClientError::Api { status, error });
-        }
+            let may_repeat = error.is_no_owner() && (is_repeatable || error.had_no_effect());
+            if !may_repeat || Instant::now() >= until {
+                return Err(ClientError::Api { status, error });
+            }
+            sleep(OWNER_POLL_INTERVAL).await;
+        };
         if bytes.is_empty() {
             return Ok(Value::Null);
         }
@@ -333,7 +378,9 @@ impl Client {
     }
 
     fn failed(&self, error: hyper_util::client::legacy::Error) -> ClientError {
-        if error.is_connect() {
+        if let Some(problem) = tls::tls_error(&error) {
+            ClientError::Tls { url: self.url.clone(), problem }
+        } else if error.is_connect() {
             ClientError::NoServer { url: self.url.clone(), source: Box::new(error) }
         } else {
             self.broken(error)

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use permissions::PolicyError;
 #[cfg(test)]
 pub(crate) use sections::Check as CheckCommand;
-pub(crate) use sections::cluster::{address, name_problem};
+pub(crate) use sections::cluster::name_problem;
 use sections::{
     Agents, Budgets, Categories, Check, Cluster, Context, ContextFile, Github, LimitsConfig,
     Looping, Mcp, Models, Office, Part, Plan, Prices, Retention, Review, Routing, Server, Slack,

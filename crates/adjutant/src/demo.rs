@@ -23,7 +23,7 @@ use self::story::{DemoAgent, Story};
 use self::teller::Teller;
 use crate::app::App;
 use crate::cli::DemoArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::server_process;
 use crate::terminal::render::{bad, count, good, name, span};
 
@@ -31,15 +31,15 @@ use crate::terminal::render::{bad, count, good, name, span};
 const CREW_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Plays the demo, and leaves nothing behind but what was to be kept.
-pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), CliError> {
     let asked = server_process::asked_to_stop()?;
     let mut hung_up = signal(SignalKind::hangup())?;
     let mut teller = Teller::new(app);
     let mut stage = Stage::build(app)?;
     let played = tokio::select! {
         played = Box::pin(play(&mut stage, &mut teller)) => played,
-        () = asked => Err(Trouble::said(130)),
-        _ = hung_up.recv() => Err(Trouble::said(129)),
+        () = asked => Err(CliError::reported(130)),
+        _ = hung_up.recv() => Err(CliError::reported(129)),
     };
     let kept = args.keep.then(|| stage.folder().to_owned());
     let commands = stage.commands();
@@ -47,7 +47,7 @@ pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), Trouble> {
     let left = stage.clear(args).await;
     let (crew, mut checks) = played.inspect_err(|_| {
         if let Some(folder) = &kept {
-            // Whoever went away does not read it.
+            // Anyone who went away does not read it.
             drop(app.render.aside(&format!("Kept in {}", folder.display())));
         }
     })?;
@@ -71,14 +71,14 @@ pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), Trouble> {
         teller.line(&check.text())?;
     }
     teller.end(&value, &format!("{verdict} It took {took}.{kept}"))?;
-    if failed == 0 { Ok(()) } else { Err(Trouble::said(1)) }
+    if failed == 0 { Ok(()) } else { Err(CliError::reported(1)) }
 }
 
 /// The story itself: the crew as it ended, and whether all is as it should be.
 async fn play(
     stage: &mut Stage,
     teller: &mut Teller<'_>,
-) -> Result<(Vec<DemoAgent>, Vec<Check>), Trouble> {
+) -> Result<(Vec<DemoAgent>, Vec<Check>), CliError> {
     let deadline = Instant::now() + CREW_TIMEOUT;
     teller.part("A crew")?;
     let url = stage.up().await?;

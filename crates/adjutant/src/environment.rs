@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The variables that mean something by themselves; every other `ADJUTANT_*` is a setting.
-const OWN: [&str; 10] = [
+const OWN: [&str; 12] = [
     "ADJUTANT_HOME",
     "ADJUTANT_URL",
     "ADJUTANT_TOKEN",
@@ -16,7 +16,12 @@ const OWN: [&str; 10] = [
     "ADJUTANT_CRASH_AT",
     "ADJUTANT_STATE",
     "ADJUTANT_PORT",
+    "ADJUTANT_INSECURE",
+    NEXT_MIGRATIONS,
 ];
+
+/// Names a folder with migrations of the next program, for tests of an upgrade. Only debug builds read it.
+pub(crate) const NEXT_MIGRATIONS: &str = "ADJUTANT_NEXT_MIGRATIONS";
 
 /// Environment variables. An empty variable counts as absent.
 #[derive(Debug, Clone, Default)]
@@ -27,10 +32,12 @@ pub(crate) struct Environment {
     pub(crate) home: Option<PathBuf>,
     /// `ADJUTANT_STATE` or `--state`: the folder of the home's state
     pub(crate) state: Option<PathBuf>,
-    /// `ADJUTANT_URL`: the server, inside an agent
+    /// `ADJUTANT_URL`: the server, inside an agent or on another machine
     pub(crate) url: Option<String>,
-    /// `ADJUTANT_TOKEN`: the agent's own token
+    /// `ADJUTANT_TOKEN`: the token for it, an agent's own or the operator's
     pub(crate) token: Option<String>,
+    /// `ADJUTANT_INSECURE`: `1` lets the token of `ADJUTANT_URL` cross a network in the clear
+    pub(crate) insecure: Option<String>,
     /// `ADJUTANT_AGENT_ID`: which agent we are inside
     pub(crate) agent_id: Option<String>,
     /// `ADJUTANT_TASK`: the slug of its task
@@ -98,6 +105,11 @@ impl Environment {
         self.vars.iter().filter_map(text).filter(|(name, _)| named(name)).collect()
     }
 
+    /// Returns whether the token may cross a network in the clear.
+    pub(crate) fn is_insecure(&self) -> bool {
+        self.insecure.as_deref() == Some("1")
+    }
+
     /// Takes the variables given instead of the process's own.
     pub(crate) fn from_vars<K: Into<OsString>, V: Into<OsString>>(
         cwd: impl Into<PathBuf>,
@@ -113,8 +125,20 @@ impl Environment {
         let mut raw = |name: &str| vars.remove(name);
         let text = |value: OsString| value.to_string_lossy().into_owned();
         // The MCP configuration and the ports are for the agent itself.
-        let [home, url, token, agent_id, task, _mcp_config, attempt, crash_at, state_dir, _port] =
-            OWN.map(&mut raw);
+        let [
+            home,
+            url,
+            token,
+            agent_id,
+            task,
+            _mcp_config,
+            attempt,
+            crash_at,
+            state_dir,
+            _port,
+            insecure,
+            _next_migrations,
+        ] = OWN.map(&mut raw);
         let mcp_server_port = raw("MCP_SERVER_PORT").map(text);
         let mcp_database_path = raw("MCP_DATABASE_PATH").map(text);
         let mcp_log_level = raw("MCP_LOG_LEVEL").map(text);
@@ -130,6 +154,7 @@ impl Environment {
             crash_at: crash_at.map(text),
             url: url.map(text),
             token: token.map(text),
+            insecure: insecure.map(text),
             agent_id: agent_id.map(text),
             task: task.map(text),
             attempt: attempt.and_then(|number| number.to_str()?.parse().ok()),

@@ -139,7 +139,7 @@ impl Home {
             let root = here.ancestors().find(|dir| is_repository(dir)).unwrap_or(&here);
             (root.to_owned(), root.join(FOLDER))
         };
-        // What is wrong with its state is reported by whoever uses it.
+        // What is wrong with its state is reported by the command that uses it.
         let fallback = Self::unplaced(root.clone(), dir.clone());
         Self::placed(root, dir, env).unwrap_or(fallback)
     }
@@ -312,7 +312,7 @@ impl Home {
         }
         let token =
             host::random::secret("adjop_").map_err(|error| HomeError::Random(error.to_string()))?;
-        // Whoever is first wins; the other reads what the first one wrote.
+        // Anyone who is first wins; the other reads what the first one wrote.
         if files::create(&path, &format!("{token}\n"), Mode::Private)? {
             return Ok(token);
         }
@@ -324,7 +324,7 @@ impl Home {
         Ok(token)
     }
 
-    /// Notes where the home is, for whoever finds its state after the project was renamed.
+    /// Notes where the home is, for anyone who finds its state after the project was renamed.
     pub(crate) fn note_place(&self) -> Result<(), FileError> {
         let Some(path) = self.dir.to_str() else { return Ok(()) };
         files::write(&self.state.dir.join(PLACE), &format!("{path}\n"), Mode::Private)

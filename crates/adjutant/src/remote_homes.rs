@@ -19,6 +19,9 @@ pub(crate) struct RemoteHome {
     pub(crate) url: String,
     /// Token for it
     pub(crate) token: String,
+    /// True if the token may go to that address in the clear
+    #[serde(default)]
+    pub(crate) insecure: bool,
 }
 
 impl fmt::Debug for RemoteHome {
@@ -29,15 +32,27 @@ impl fmt::Debug for RemoteHome {
 
 /// Finds the home that is called by its name, unless a folder is meant.
 pub(crate) fn find(named: &Path, env: &Environment) -> Result<Option<RemoteHome>, Box<Problem>> {
-    let name = named.to_str().filter(|name| !name.is_empty() && !name.contains(['/', '.']));
-    let (Some(name), Some(path)) = (name, path_of(env)) else { return Ok(None) };
+    let Some(name) = named.to_str().filter(|name| !name.is_empty() && !name.contains(['/', '.']))
+    else {
+        return Ok(None);
+    };
     if env.cwd.join(named).is_dir() {
         return Ok(None);
     }
+    Ok(read(env)?.remove(name))
+}
+
+/// Names of the homes on other machines; none where the file cannot be read.
+pub(crate) fn names(env: &Environment) -> Vec<String> {
+    read(env).unwrap_or_default().into_keys().collect()
+}
+
+fn read(env: &Environment) -> Result<BTreeMap<String, RemoteHome>, Box<Problem>> {
+    let Some(path) = path_of(env) else { return Ok(BTreeMap::new()) };
     let place = path.display().to_string();
     let failed = |why: &dyn fmt::Display| Problem::of(&place, format!("cannot be read: {why}"));
     let Some(text) = files::read(&path).map_err(|error| failed(&error.source))? else {
-        return Ok(None);
+        return Ok(BTreeMap::new());
     };
     let mode = std::fs::metadata(&path).map_err(|error| failed(&error))?.permissions().mode();
     if mode & 0o077 != 0 {
@@ -45,8 +60,7 @@ pub(crate) fn find(named: &Path, env: &Environment) -> Result<Option<RemoteHome>
         return Err(Problem::of(&place, "it has tokens, and others can read it".to_owned())
             .with_help(Some(help)));
     }
-    let homes: BTreeMap<String, RemoteHome> = yaml::parse(&place, &text, &text)?;
-    Ok(homes.get(name).cloned())
+    yaml::parse(&place, &text, &text)
 }
 
 fn path_of(env: &Environment) -> Option<PathBuf> {
@@ -82,11 +96,18 @@ mod tests {
         let found = look("shop").unwrap().unwrap();
         assert_eq!((found.url.as_str(), found.token.as_str()), ("http://crew-1:3001", "adjop_1"));
         assert!(!format!("{found:?}").contains("adjop_1"));
+        assert!(!found.insecure);
+        assert_eq!(names(&env), ["shop"]);
         assert_eq!(look("other").unwrap(), None);
         // A folder wins, and a path is never a name.
         std::fs::create_dir(dir.path().join("shop")).unwrap();
         assert_eq!(look("shop").unwrap(), None);
         assert_eq!(look("./shop").unwrap(), None);
+        let text = "shop:\n  url: http://crew-1:3001\n  token: t\n  insecure: true\n";
+        std::fs::write(&file, text).unwrap();
+        assert!(find(Path::new("other-shop"), &env).unwrap().is_none());
+        std::fs::remove_dir(dir.path().join("shop")).unwrap();
+        assert!(look("shop").unwrap().unwrap().insecure);
         std::fs::write(&file, "shop:\n  adress: x\n").unwrap();
         let refused = find(Path::new("crew"), &env).unwrap_err();
         assert_eq!(refused.line, Some(2), "{refused:?}");

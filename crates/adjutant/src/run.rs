@@ -2,16 +2,22 @@
 
 use std::ffi::OsString;
 use std::panic::{UnwindSafe, catch_unwind};
+#[cfg(debug_assertions)]
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
 use engine::Code;
+#[cfg(debug_assertions)]
+use host::files;
 
 use crate::app::App;
-use crate::cli::{self, Cli, Command, McpArgs};
-use crate::cli_error::Trouble;
+use crate::cli::{self, Cli, Command, DatabaseArgs, HomeArgs, HomeVerb, McpArgs};
+use crate::cli_error::CliError;
 use crate::commands::setup::complete;
 use crate::environment::Environment;
+#[cfg(debug_assertions)]
+use crate::environment::NEXT_MIGRATIONS;
 use crate::runtime::one_thread;
 use crate::terminal::render::Render;
 use crate::terminal::usage::refused;
@@ -38,7 +44,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         .try_get_matches_from(arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches))
     {
-        Ok(cli) => Environment::read().map_err(Trouble::from).and_then(|env| {
+        Ok(cli) => Environment::read().map_err(CliError::from).and_then(|env| {
             let state = cli.state.or_else(|| env.state.clone());
             let app = App::new(Environment { state, ..env }, cli.global);
             perform(&app, cli.command)
@@ -47,18 +53,34 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
+        Err(cli_error) => {
             // Where even stderr is closed the exit code still tells.
-            drop(render.trouble(&trouble));
-            trouble.exit()
+            drop(render.print_error(&cli_error));
+            cli_error.exit()
         }
     }
 }
 
-fn perform(app: &App, command: Command) -> Result<(), Trouble> {
+/// Makes this process the next program, with a schema of its own, where a test of an upgrade asks for it.
+#[cfg(debug_assertions)]
+fn rehearse(env: &Environment) -> Result<(), CliError> {
+    let Some(folder) = env.variable(NEXT_MIGRATIONS).map(PathBuf::from) else { return Ok(()) };
+    let read = |name: OsString| files::read(&folder.join(name)).map(Option::unwrap_or_default);
+    let migrations = files::list(&folder)?.into_iter().map(read).collect::<Result<_, _>>()?;
+    engine::rehearse_migrations(migrations);
+    Ok(())
+}
+
+fn perform(app: &App, command: Command) -> Result<(), CliError> {
+    #[cfg(debug_assertions)]
+    rehearse(&app.env)?;
     // Nothing may write to a screen that is drawn on.
-    if !matches!(command, Command::Up(_) | Command::Top) {
+    let is_serving = matches!(&command, Command::Serve(args) if args.verb.is_none());
+    if !is_serving && !matches!(command, Command::Up(_) | Command::Top) {
         logging::for_command(app.global.verbose);
+    }
+    if let Some(what) = local_command(&command) {
+        app.refuse_elsewhere(what)?;
     }
     match command {
         Command::Init => commands::setup::init::run(app),
@@ -67,6 +89,7 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Config(args) => commands::setup::config::run(app, args.verb),
         Command::Completions(args) => commands::setup::completions::run(args.shell),
         Command::Home(args) => commands::homes::run(app, args.verb),
+        Command::Serve(args) => commands::homes::serve::run(app, &args),
         Command::Restore(args) => commands::upkeep::restore::run(app, &args),
         Command::Up(args) => commands::server_process::server::up(app, &args),
         Command::Demo(args) => one_thread()?.block_on(demo::run(app, &args)),
@@ -97,8 +120,34 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
     }
 }
 
+/// The name of a command that works on files or processes of the server's machine, or with its PostgreSQL.
+const fn local_command(command: &Command) -> Option<&'static str> {
+    Some(match command {
+        Command::Up(_) => "`adjutant up`",
+        Command::Down(_) => "`adjutant down`",
+        Command::Token => "`adjutant token`",
+        Command::Doctor(_) => "`adjutant doctor`",
+        Command::Config(_) => "`adjutant config`",
+        Command::Attach(_) => "`adjutant attach`",
+        Command::Backup(_) => "`adjutant backup`",
+        Command::Restore(_) => "`adjutant restore`",
+        Command::Home(HomeArgs { verb }) => match verb {
+            HomeVerb::Create { .. } => "`adjutant home create`",
+            HomeVerb::Import { .. } => "`adjutant home import`",
+            HomeVerb::Export { .. } => "`adjutant home export`",
+            HomeVerb::List { database: DatabaseArgs { database: None } } => "`adjutant home list`",
+            HomeVerb::Check => "`adjutant home check`",
+            // The home's files go between its server and the project here.
+            HomeVerb::Push | HomeVerb::Pull | HomeVerb::Diff | HomeVerb::List { .. } => {
+                return None;
+            }
+        },
+        _ => return None,
+    })
+}
+
 /// The commands that ask the server for something.
-async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
+async fn ask(app: &App, command: Command) -> Result<(), CliError> {
     match command {
         Command::Down(args) => commands::server_process::down::run(app, &args).await,
         Command::Status => commands::server_process::server::status(app).await,
@@ -143,6 +192,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         | Command::Config(_)
         | Command::Completions(_)
         | Command::Home(_)
+        | Command::Serve(_)
         | Command::Restore(_)
         | Command::Demo(_)
         | Command::Play(_) => Ok(()),

@@ -19,8 +19,8 @@ use model::nearest::nearest;
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::cli_error::Trouble;
-use crate::client::Client;
+use crate::cli_error::CliError;
+use crate::client::{Client, ClientError, Secrecy, check_secrecy};
 use crate::environment::Environment;
 use mcp::Mcp;
 use output::ResultLine;
@@ -35,31 +35,31 @@ const MOST_INPUT: u64 = 64 * 1024 * 1024;
 const TASK: &str = "# Your Task";
 
 /// Plays a scenario as the agent that the environment says we are.
-pub(crate) async fn run(app: &App, path: &Path) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, path: &Path) -> Result<(), CliError> {
     let played = match play(app, path).await {
         Ok(played) => played,
-        Err(trouble) => {
-            // Whoever reads only the output must see it too.
-            drop(output::json(&ResultLine::bare("failed", trouble.message())));
-            return Err(trouble);
+        Err(cli_error) => {
+            // Anyone who reads only the output must see it too.
+            drop(output::json(&ResultLine::bare("failed", cli_error.message())));
+            return Err(cli_error);
         }
     };
     match played {
         Ok(result) => Ok(output::json(&result)?),
         Err(Stop::Exit(0)) => Ok(()),
-        Err(Stop::Exit(code)) => Err(Trouble::said(code)),
+        Err(Stop::Exit(code)) => Err(CliError::reported(code)),
         Err(Stop::Failed(why)) => {
             // Where even this cannot be written the exit code still tells.
             drop(output::json(&ResultLine::bare("failed", why)));
-            Err(Trouble::said(1))
+            Err(CliError::reported(1))
         }
     }
 }
 
-/// Plays it to its end; what keeps it from beginning is trouble.
-async fn play(app: &App, path: &Path) -> Result<Result<ResultLine, Stop>, Trouble> {
+/// Plays it to its end; what keeps it from beginning is an error.
+async fn play(app: &App, path: &Path) -> Result<Result<ResultLine, Stop>, CliError> {
     let text = files::read(&app.env.cwd.join(path))?
-        .ok_or_else(|| Trouble::usage(format!("there is no file `{}`", path.display())))?;
+        .ok_or_else(|| CliError::usage(format!("there is no file `{}`", path.display())))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let file = file::read(&name, &text)?;
     let input = input()?;
@@ -80,7 +80,7 @@ async fn play(app: &App, path: &Path) -> Result<Result<ResultLine, Stop>, Troubl
 }
 
 /// Reads stdin, unless it is a terminal.
-fn input() -> Result<String, Trouble> {
+fn input() -> Result<String, CliError> {
     let stdin = std::io::stdin();
     let mut bytes = Vec::new();
     if !stdin.is_terminal() {
@@ -111,15 +111,15 @@ fn words(prompt: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The scenario that the prompt names, else the one without a name.
-fn chosen<'a>(file: &'a File, name: &str, prompt: &str) -> Result<&'a Scenario, Trouble> {
+fn chosen<'a>(file: &'a File, name: &str, prompt: &str) -> Result<&'a Scenario, CliError> {
     let first = words(prompt).next().unwrap_or_default();
     if let Some(scenario) = file.named.get(first) {
         return Ok(scenario);
     }
     file.main.as_ref().ok_or_else(|| {
         let known: Vec<&str> = file.named.keys().map(String::as_str).collect();
-        let trouble = Trouble::usage(format!("`{name}` has no scenario `{first}`"));
-        trouble.hint(match nearest(first, known.iter().copied()) {
+        let cli_error = CliError::usage(format!("`{name}` has no scenario `{first}`"));
+        cli_error.hint(match nearest(first, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("begin the prompt with one of: {}", known.join(", ")),
         })
@@ -127,8 +127,10 @@ fn chosen<'a>(file: &'a File, name: &str, prompt: &str) -> Result<&'a Scenario, 
 }
 
 /// The agent's own client, where the environment names a server.
-fn mcp(env: &Environment, attempt: u32) -> Result<Option<Mcp>, Trouble> {
+fn mcp(env: &Environment, attempt: u32) -> Result<Option<Mcp>, CliError> {
     let (Some(url), Some(token)) = (&env.url, &env.token) else { return Ok(None) };
+    let secrecy = if env.is_insecure() { Secrecy::Waived } else { Secrecy::Required };
+    check_secrecy(url, secrecy).map_err(ClientError::from)?;
     let client = Client::new(url, Some(token))?;
     Ok(Some(Mcp::new(client, env.agent_id.as_deref().unwrap_or("nobody"), attempt)))
 }
@@ -183,9 +185,9 @@ mod tests {
         assert_eq!(many(&file, "burn 3").unwrap(), 1);
         assert_eq!(many(&file, "anything").unwrap(), 0);
         file.main = None;
-        let trouble = many(&file, "brun").unwrap_err();
-        assert_eq!(trouble.message(), "`s.yaml` has no scenario `brun`");
-        assert_eq!(trouble.hints(), ["did you mean `burn`?"]);
+        let cli_error = many(&file, "brun").unwrap_err();
+        assert_eq!(cli_error.message(), "`s.yaml` has no scenario `brun`");
+        assert_eq!(cli_error.hints(), ["did you mean `burn`?"]);
         assert_eq!(
             many(&file, "").unwrap_err().hints(),
             ["begin the prompt with one of: burn, rest"]

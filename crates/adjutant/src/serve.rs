@@ -1,6 +1,7 @@
 //! One server from its start to its end: opens the record, then starts the engine, the mirror and the interfaces.
 
 mod files;
+pub(crate) mod home_probe;
 pub(crate) mod in_force;
 
 use std::io;
@@ -15,13 +16,13 @@ use engine::{
     ToolError,
 };
 use host::clock::Clock;
-use server::{Activity, Drain, HomeRole, ReloadScope};
+use server::{Activity, Drain, HomeRole, OwnedSharedHome, ReloadScope};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use wire::server::{ReloadReport, SharedHomeStatus};
+use wire::server::ReloadReport;
 
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::config::changes::Reading;
 use crate::config::{Config, Flag, SettingsInput};
 use crate::crew::mcp_servers;
@@ -58,7 +59,7 @@ impl Stage {
     }
 
     /// The configuration in force, and what is odd about it.
-    pub(crate) fn config(&self) -> Result<(Config, Vec<String>), Trouble> {
+    pub(crate) fn config(&self) -> Result<(Config, Vec<String>), CliError> {
         let loaded = Config::load(&self.home, &self.env, &self.flags())?;
         Ok((loaded.config, loaded.warnings))
     }
@@ -69,9 +70,9 @@ impl Stage {
     }
 
     /// Configuration and settings of the engine, with warnings.
-    pub(crate) fn read(&self) -> Result<(Reading, Vec<String>), Trouble> {
+    pub(crate) fn read(&self) -> Result<(Reading, Vec<String>), CliError> {
         let (config, mut warnings) = self.config()?;
-        let policy = config.policy().map_err(|error| Trouble::usage(error.to_string()))?;
+        let policy = config.policy().map_err(|error| CliError::usage(error.to_string()))?;
         let report = roles::load(&self.home, &policy);
         warnings.extend(report.errors.iter().chain(&report.warnings).map(ToString::to_string));
         let (templates, problems) = templates::load(&self.home);
@@ -79,7 +80,7 @@ impl Stage {
         let told =
             SettingsInput { home: &self.home, env: &self.env, roles: report.roles, templates };
         let mut settings =
-            config.settings(told).map_err(|error| Trouble::usage(error.to_string()))?;
+            config.settings(told).map_err(|error| CliError::usage(error.to_string()))?;
         settings.review_template = host::files::read(&self.home.review_template())?;
         match mcp_servers::load(&self.home) {
             Ok(servers) => settings.project_servers = servers,
@@ -121,7 +122,7 @@ pub(crate) struct Ready {
 }
 
 /// Opens the record.
-pub(crate) fn open(stage: &Stage, config: &Config) -> Result<Record, Trouble> {
+pub(crate) fn open(stage: &Stage, config: &Config) -> Result<Record, CliError> {
     let path = config.database_path(&stage.home);
     if let Some(folder) = path.parent().filter(|folder| folder.starts_with(stage.home.state_dir()))
     {
@@ -132,7 +133,7 @@ pub(crate) fn open(stage: &Stage, config: &Config) -> Result<Record, Trouble> {
 
 /// The one port that will do, if agents run that know the server there. Those that somebody else
 /// runs were told how to find it again.
-pub(crate) fn only_port(stage: &Stage, record: &Record) -> Result<Option<u16>, Trouble> {
+pub(crate) fn only_port(stage: &Stage, record: &Record) -> Result<Option<u16>, CliError> {
     if record.has_running_agents()? {
         Ok(server_process::remembered(&stage.home.address_file())?)
     } else {
@@ -146,8 +147,8 @@ pub(crate) async fn prepare(
     config: &Config,
     record: Record,
     place: &ServerAddress,
-    shared: Option<(SharedHome, SharedHomeStatus)>,
-) -> Result<Ready, Trouble> {
+    shared: Option<(SharedHome, OwnedSharedHome)>,
+) -> Result<Ready, CliError> {
     let (shared_home, status) = shared.unzip();
     let operator_hash = match record.operator_hash()? {
         Some(hash) => hash,
@@ -225,10 +226,10 @@ pub(crate) fn limits(config: &Config) -> server::ConnectionLimits {
 }
 
 /// Where the server is to die, if somebody wants to see that nothing is lost by it.
-fn crash_at(stage: &Stage) -> Result<Option<Point>, Trouble> {
+pub(crate) fn crash_at(stage: &Stage) -> Result<Option<Point>, CliError> {
     let Some(name) = &stage.env.crash_at else { return Ok(None) };
     let point = Point::parse(name).ok_or_else(|| {
-        Trouble::usage(format!("`ADJUTANT_CRASH_AT`: there is no place `{name}`"))
+        CliError::usage(format!("`ADJUTANT_CRASH_AT`: there is no place `{name}`"))
     })?;
     Ok(Some(point))
 }
@@ -244,7 +245,7 @@ fn url_of(bound: &Bound) -> String {
 }
 
 /// Reads the settings that a server starts with: those that were in force last, else the files.
-fn first_reading(stage: &Stage) -> Result<InForce, Trouble> {
+fn first_reading(stage: &Stage) -> Result<InForce, CliError> {
     // The copy of this machine may be older than the rows that the home has now.
     if stage.shared_files.is_none()
         && let Some(in_force) = InForce::from_copy(stage)?
@@ -277,9 +278,9 @@ fn read_again(
     in_force: &InForce,
     which: ReloadScope,
 ) -> Result<(ReloadReport, Option<InForce>), ToolError> {
-    let told = |trouble: Trouble| {
-        let error = ToolError::invalid(trouble.message());
-        trouble.hints().iter().fold(error, ToolError::hint)
+    let told = |cli_error: CliError| {
+        let error = ToolError::invalid(cli_error.message());
+        cli_error.hints().iter().fold(error, ToolError::hint)
     };
     let files = stage.written().map_err(told)?;
     if which == ReloadScope::Changed && files == in_force.files {
@@ -356,7 +357,7 @@ impl Ready {
     }
 
     /// Serves until the end, and leaves everything written.
-    pub(crate) async fn serve(self, listener: TcpListener) -> Result<(), Trouble> {
+    pub(crate) async fn serve(self, listener: TcpListener) -> Result<(), CliError> {
         let served = match self.server {
             Some(server) => server.serve(listener).await,
             None => Ok(()),

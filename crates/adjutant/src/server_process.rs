@@ -24,7 +24,7 @@ use tokio::time::{Instant, interval, sleep, timeout};
 
 use crate::client::ClientError;
 use crate::home::ServerFile;
-use connect::{ConnectError, Where};
+use connect::{ConnectError, ServerLocation};
 pub(crate) use watch::{WatchError, watch};
 
 /// Poll interval for a held lock.
@@ -37,6 +37,9 @@ const NEIGHBOURS: u16 = 100;
 const ONLY_PORT: Duration = Duration::from_secs(10);
 /// Timeout for a server to acknowledge its end.
 const ASK: Duration = Duration::from_secs(5);
+
+/// Exit code of a server whose home another one has taken. A process manager starts it again, as one that follows.
+pub(crate) const FENCED: u8 = 75;
 
 /// Requested port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +113,13 @@ pub(crate) fn listen(
         .map_err(|source| ListenError { address: SocketAddr::new(host, 0), source })
 }
 
+/// Listens on this port and no other.
+pub(crate) fn listen_at(host: IpAddr, port: u16) -> Result<Bound, ListenError> {
+    let failed = |source| ListenError { address: SocketAddr::new(host, port), source };
+    let (listener, address) = bind(host, port).map_err(failed)?;
+    Ok(Bound { listener, address, instead_of: None })
+}
+
 /// Agents know the server under a port that somebody else has.
 #[derive(Debug, thiserror::Error)]
 #[error("running agents need the server at port {port}, and another program listens there")]
@@ -141,7 +151,7 @@ async fn listen_only_within(
     patience: Duration,
 ) -> Result<Bound, OnlyPortError> {
     let deadline = Instant::now() + patience;
-    let mut said = false;
+    let mut message = false;
     let mut look = interval(LOCK_POLL_INTERVAL);
     loop {
         look.tick().await;
@@ -155,7 +165,7 @@ async fn listen_only_within(
         if Instant::now() >= deadline {
             return Err(PortTaken { port }.into());
         }
-        if !std::mem::replace(&mut said, true) {
+        if !std::mem::replace(&mut message, true) {
             tracing::warn!(
                 "port {port} is taken, and running agents know no other; waiting for it"
             );
@@ -227,11 +237,15 @@ pub(crate) enum ClaimError {
 }
 
 /// Takes the home, or finds the server that has it. Waits while another starts or stops.
-pub(crate) async fn claim(at: &Where, lock: &Path) -> Result<Claim, ClaimError> {
+pub(crate) async fn claim(at: &ServerLocation, lock: &Path) -> Result<Claim, ClaimError> {
     claim_within(at, lock, SETTLE).await
 }
 
-async fn claim_within(at: &Where, lock: &Path, patience: Duration) -> Result<Claim, ClaimError> {
+async fn claim_within(
+    at: &ServerLocation,
+    lock: &Path,
+    patience: Duration,
+) -> Result<Claim, ClaimError> {
     // One whose state lies in a folder that was named holds another lock, and is known by its file.
     if let Some(server) = connect::running(at).await? {
         return Ok(Claim::Theirs(server));
@@ -291,7 +305,7 @@ impl Ownership {
         Ok(())
     }
 
-    /// Gives the home up: whoever looks now finds no server, and may start the next.
+    /// Gives the home up: anyone who looks now finds no server, and may start the next.
     pub(crate) fn give_up(self, server: &ServerFile) -> Result<(), FileError> {
         // A file that names another server is that one's: the home may have been taken away from under us.
         for path in std::iter::once(&self.server_file).chain(&self.copies) {
@@ -309,8 +323,8 @@ fn text_of(server: &ServerFile) -> String {
     format!("{text}\n")
 }
 
-/// Listens from now on for the wish to end, from a terminal or from another process, and gives what
-/// waits for it. Whoever is told of the server may ask at once, so listening comes before telling.
+/// Listens from now on for the request to end, from a terminal or from another process, and gives what
+/// waits for it. Anyone who is told of the server may ask at once, so listening comes before telling.
 pub(crate) fn asked_to_stop() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let (mut end, mut interrupt) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
@@ -403,14 +417,14 @@ pub(crate) enum DownError {
 
 /// Timeouts of the steps of ending.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct StopTimeouts {
     /// After it was asked
     pub(crate) asked: Duration,
     /// After each signal
     pub(crate) signalled: Duration,
 }
 
-impl Default for Patience {
+impl Default for StopTimeouts {
     fn default() -> Self {
         Self { asked: Duration::from_secs(10), signalled: Duration::from_secs(5) }
     }
@@ -418,7 +432,11 @@ impl Default for Patience {
 
 /// Ends the server: asks it, then sends a signal, then kills it. What `server.json` says of its process is not
 /// believed: only the process that holds the lock is sent a signal.
-pub(crate) async fn down(at: &Where, lock: &Path, patience: Patience) -> Result<Down, DownError> {
+pub(crate) async fn down(
+    at: &ServerLocation,
+    lock: &Path,
+    patience: StopTimeouts,
+) -> Result<Down, DownError> {
     let note = connect::note(at);
     let holder = if at.inside_agent { Holder::Unknown } else { owner::holder(lock)? };
     if holder == Holder::Nobody {
@@ -460,10 +478,10 @@ pub(crate) async fn down(at: &Where, lock: &Path, patience: Patience) -> Result<
 /// Ends a server that does not hold this lock, because its state lies in a folder that was named: it is asked,
 /// once it has proved who it is, and never sent a signal. Whatever else is noted has crashed, and is forgotten.
 async fn down_elsewhere(
-    at: &Where,
+    at: &ServerLocation,
     lock: &Path,
     note: Option<ServerFile>,
-    patience: Patience,
+    patience: StopTimeouts,
 ) -> Result<Down, DownError> {
     let Some(server) = note else { return Ok(Down::NotRunning) };
     if process::is_alive(server.pid) && ask(at, &server).await? {
@@ -479,7 +497,7 @@ async fn down_elsewhere(
 }
 
 /// Removes what is noted of a server.
-fn forget(at: &Where) -> Result<(), FileError> {
+fn forget(at: &ServerLocation) -> Result<(), FileError> {
     for path in std::iter::once(&at.server_file).chain(&at.copies) {
         files::remove(path)?;
     }
@@ -488,21 +506,24 @@ fn forget(at: &Where) -> Result<(), FileError> {
 
 /// Asks a server to end, and says whether it has agreed. One that hangs, that does not listen, or that does not
 /// prove who it is has not.
-async fn ask(at: &Where, server: &ServerFile) -> Result<bool, DownError> {
+async fn ask(at: &ServerLocation, server: &ServerFile) -> Result<bool, DownError> {
     if server.is_unknown() {
         return Ok(false);
     }
     let client = connect::client_of(at, server)?;
     match timeout(ASK, client.post::<()>("/api/shutdown", &json!({}))).await {
         Ok(Ok(_) | Err(ClientError::Undecodable { .. })) => Ok(true),
-        Ok(Err(error @ (ClientError::Api { .. } | ClientError::Unusable { .. }))) => {
-            Err(error.into())
-        }
+        Ok(Err(
+            error @ (ClientError::Api { .. }
+            | ClientError::Unusable { .. }
+            | ClientError::Address(_)),
+        )) => Err(error.into()),
         Err(_)
         | Ok(Err(
             ClientError::NoServer { .. }
             | ClientError::Broken { .. }
             | ClientError::NotOurs { .. }
+            | ClientError::Tls { .. }
             | ClientError::UnknownToken { .. },
         )) => Ok(false),
     }

@@ -218,7 +218,7 @@ fn explain(name: &str, text: &str, error: &Error) -> Box<Problem> {
 }
 
 /// Parser message in plainer words, with advice.
-fn syntax(said: &str) -> (String, Option<String>) {
+fn syntax(output: &str) -> (String, Option<String>) {
     let known = [
         ("tabs disallowed", "a tab cannot indent", "indent with spaces"),
         (
@@ -244,10 +244,10 @@ fn syntax(said: &str) -> (String, Option<String>) {
         ("unexpected end of", "this does not end", "close its quote or bracket"),
         ("unclosed", "the bracket that begins here does not end", "close the bracket"),
     ];
-    let found = known.iter().find(|(mark, ..)| said.contains(mark));
+    let found = known.iter().find(|(mark, ..)| output.contains(mark));
     let (message, help) = match found {
         Some((_, message, help)) => (*message, *help),
-        None => (said, "look at the quotes, brackets and spaces here and on the line before"),
+        None => (output, "look at the quotes, brackets and spaces here and on the line before"),
     };
     (message.to_owned(), Some(help.to_owned()))
 }

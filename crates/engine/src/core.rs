@@ -9,6 +9,7 @@ pub(crate) mod heads;
 pub(crate) mod home_address;
 pub(crate) mod home_admin;
 pub(crate) mod home_files;
+pub(crate) mod home_hosts;
 pub(crate) mod home_member;
 pub(crate) mod last_good;
 pub(crate) mod machine;

@@ -1,6 +1,7 @@
 //! Work on its way into a branch: worktrees, the outbox, reviews, the merge queue, GitHub, and the jobs of the outbox,
 //! which use all of them.
 
+pub(crate) mod check_environment;
 pub(crate) mod command_environment;
 pub(crate) mod consistency;
 mod git_errors;

@@ -25,7 +25,7 @@ use crate::delivery::jobs::OutboxRunner;
 use crate::delivery::outbox::OutboxState;
 use crate::delivery::service::Delivery;
 use crate::delivery::{reviews, worktree_release, worktree_setup};
-use crate::mail::{letter, panics};
+use crate::mail::{outgoing, panics};
 use crate::notify::mirror::Mirror;
 use crate::notify::service::Notifications;
 use crate::notify::slack::SlackService;
@@ -44,7 +44,7 @@ const END_REACTIONS: &[EndReaction] = &[
     office::ended,
     plans::ended,
     // After its successor is there, if it has one.
-    |tx, _, agent, now| letter::forward_unread(tx, agent, now),
+    |tx, _, agent, now| outgoing::forward_unread(tx, agent, now),
     worktree_release::settle_worktrees,
 ];
 

@@ -43,14 +43,19 @@ pub use core::follow::{EventReaction, NextRun};
 pub use core::handle::Core;
 pub use core::home_address::{HomeAddress, HomeAddressError};
 pub use core::home_admin::{
-    HomeAdmin, HomeAdminError, HomeDraft, HomeRow, HomeStandbys, HomeVerdict, member_commit,
-    member_database,
+    HomeAdmin, HomeAdminError, HomeDraft, HomeFollower, HomeRow, HomeStandbys, HomeVerdict,
+    member_commit, member_database,
 };
 pub use core::home_files::{HomeFiles, check_home_files};
-pub use core::home_member::{HomeMember, MemberOptions, Membership, OwnedRecord, snapshot_owned};
+pub use core::home_hosts::{HomeHosts, HostTurn};
+pub use core::home_member::{
+    FollowClock, HomeMember, MemberOptions, Membership, OwnedRecord, snapshot_owned,
+};
 pub use core::machine::OperatorAct;
 pub use core::options::{GithubSecrets, Options, SlackSecrets};
 pub use core::point::Point;
+#[cfg(debug_assertions)]
+pub use core::record_file::rehearse_migrations;
 pub use core::record_file::{
     ChainVerdict, Record, RecordError, SCHEMA_VERSION, check_database, schema_version,
     verify_exported,
@@ -58,16 +63,16 @@ pub use core::record_file::{
 pub use core::redact::{redact, scrub};
 pub use core::scope::ListScope;
 pub use core::settings;
-pub use core::shared_home::{Ownership, SharedHome};
+pub use core::shared_home::{CommitDurations, Ownership, SharedHome};
 pub use core::topics::Waits;
 pub use crew::enlist::{Enlisted, Recruit};
 pub use crew::probe::ProbeDepth;
 pub use crew::run::{CrewService, Draft, OnCap, OutputRequest, RunOptions};
 pub use crew::service::Crew;
-pub use delivery::github::Hearing;
+pub use delivery::github::GithubHookEffect;
 pub use delivery::jobs::OutboxRunner;
-pub use delivery::merge_queue::ReviewScope;
-pub use delivery::reviews::view::Whose;
+pub use delivery::merge_queue::{ReviewScope, ServerVariables};
+pub use delivery::reviews::view::ReviewSelection;
 pub use delivery::service::Delivery;
 pub use engine::{Engine, ServiceOptions};
 pub use mail::panics::watch_service;
@@ -83,7 +88,7 @@ pub use upkeep::service::Upkeep;
 pub use views::agents::LiveAgents;
 pub use views::agents::find::RunAgent;
 pub use views::board::{BoardRequest, BoardSlice};
-pub use views::crew::{About, CrewRequest, CrewStates, Past};
+pub use views::crew::{About, CrewRequest, CrewStates, PastAgents};
 pub use views::events::{EventBounds, EventRange, EventSelection, MatchingEvents};
 pub use views::period::Period;
 pub use views::record::VerifyFrom;

@@ -1,5 +1,5 @@
 //! Writes and forwards mail.
 
 pub(crate) mod asking;
-pub(crate) mod letter;
+pub(crate) mod outgoing;
 pub(crate) mod panics;

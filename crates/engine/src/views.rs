@@ -11,4 +11,4 @@ pub(crate) mod record;
 pub(crate) mod service;
 pub(crate) mod watch;
 
-pub use mail::LetterRequest;
+pub use mail::MailListRequest;

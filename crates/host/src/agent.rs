@@ -3,7 +3,7 @@
 //!
 //! A kind is one folder under `agent/`, with a file of its name beside it, and one line in [`KINDS`]. Its conversation is a small state
 //! machine that can be written down and taken up again, because the server may be killed at any
-//! line. Every `Say` follows from a line or from a wish, so that saying it twice can be recognised.
+//! line. Every `Say` follows from a line or from a request, so that saying it twice can be recognised.
 
 mod acp;
 mod claude;

@@ -11,6 +11,7 @@ mod command;
 mod commit;
 mod conflict;
 mod discard;
+mod divergence;
 mod error;
 mod ignored;
 mod look;

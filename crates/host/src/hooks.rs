@@ -90,12 +90,12 @@ pub enum HooksError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// Git ended with an error
-    #[error("`git {command}` failed: {said}")]
+    #[error("`git {command}` failed: {message}")]
     Failed {
         /// Command
         command: String,
         /// Message of the command
-        said: String,
+        message: String,
     },
 }
 

@@ -1,4 +1,4 @@
-//! Files that must lie inside a folder, whoever names them: a path that leads out is refused.
+//! Files that must lie inside a folder, no matter which caller names them: a path that leads out is refused.
 
 use std::fs::{self, OpenOptions};
 use std::io;

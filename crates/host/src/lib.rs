@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod atomic_file;
+pub mod boot_clock;
 pub mod clock;
 pub mod files;
 pub mod git;
@@ -20,3 +21,4 @@ pub mod random;
 pub mod run;
 pub mod slack;
 pub mod supervise;
+pub mod tls;

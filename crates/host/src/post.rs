@@ -8,12 +8,11 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use model::Timestamp;
-use rustls::{ClientConfig, RootCertStore};
+
+use crate::tls::{Connector, connector};
 
 /// As much of an answer is read.
 const MAX_RESPONSE_BYTES: usize = 64 << 10;
@@ -23,9 +22,6 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Name of this program in requests.
 pub(crate) const USER_AGENT: &str = concat!("adjutant/", env!("CARGO_PKG_VERSION"));
-
-/// Connections over TLS, verified by the machine's certificates, and plain ones.
-pub(crate) type Connector = HttpsConnector<HttpConnector>;
 
 /// Posts, with connections that are used again. Copies share them.
 #[derive(Clone)]
@@ -59,7 +55,7 @@ pub enum PostError {
     /// Nobody listens there, or the connection broke.
     #[error("{why}")]
     Broken {
-        /// Why, in the words of whoever noticed
+        /// Reason, in the words of the one who noticed
         why: String,
     },
     /// It took too long.
@@ -111,17 +107,6 @@ impl Poster {
     }
 }
 
-/// A connector that trusts whom the machine trusts; where that is nobody, only plain connections succeed.
-pub(crate) fn connector() -> Connector {
-    let provider = rustls::crypto::ring::default_provider();
-    let builder = HttpsConnectorBuilder::new().with_provider_and_native_roots(provider);
-    let builder = builder.unwrap_or_else(|_| {
-        let config = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
-        HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth())
-    });
-    builder.https_or_http().enable_http1().build()
-}
-
 /// A client that closes its idle connections after [`IDLE_TIMEOUT`]. To be made inside a runtime.
 pub(crate) fn client(connector: Connector) -> Client<Connector, Full<Bytes>> {
     Client::builder(TokioExecutor::new())
@@ -161,7 +146,7 @@ fn lines(headers: &[(&'static str, String)]) -> Result<HeaderMap, PostError> {
     Ok(all)
 }
 
-/// Reads an answer as far as anybody wants to know it; whoever says more is hung up on.
+/// Reads an answer as far as anybody wants to know it; anyone who says more is hung up on.
 async fn beginning(mut body: Incoming) -> Vec<u8> {
     let mut read = Vec::new();
     while !body.is_end_stream() && read.len() < MAX_RESPONSE_BYTES {

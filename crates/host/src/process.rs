@@ -152,6 +152,41 @@ pub fn start_sharing(launch: &Launch) -> Result<Started, StartError> {
     launch.command().spawn().map(Started).map_err(|error| launch.failed(error))
 }
 
+/// A program that ends when its starter does, and is heard by it.
+#[derive(Debug)]
+pub struct Tied {
+    /// The process
+    pub process: Started,
+    /// Its output, of both streams
+    pub output: io::PipeReader,
+    /// Its standard input, to which nothing is written: its end tells the program that the starter is gone
+    pub tie: io::PipeWriter,
+}
+
+/// Starts a program that leads a process group of its own, so that a terminal's signals reach its starter alone, and
+/// that is told by the end of its standard input when the starter is gone, whatever ended that.
+pub fn start_tied(launch: &Launch) -> Result<Tied, StartError> {
+    let start = || -> io::Result<Tied> {
+        let (stdin, tie) = io::pipe()?;
+        let (output, theirs) = io::pipe()?;
+        let mut command = launch.command();
+        command.process_group(0).stdin(stdin).stdout(theirs.try_clone()?).stderr(theirs);
+        Ok(Tied { process: Started(command.spawn()?), output, tie })
+    };
+    start().map_err(|error| launch.failed(error))
+}
+
+/// Waits for the end of the standard input, on a thread of its own, and then asks this process to end as a service
+/// manager does. For a program that [`start_tied`] has started.
+pub fn end_with_starter() -> io::Result<()> {
+    let wait = || {
+        // Nothing is ever written there; an error ends it as well.
+        drop(io::copy(&mut io::stdin(), &mut io::sink()));
+        drop(terminate(std::process::id()));
+    };
+    thread::Builder::new().name("starter".to_owned()).spawn(wait).map(drop)
+}
+
 /// Starts a program in the background that reads and writes these pipes.
 ///
 /// The runtime reaps it: once the handle is dropped nobody needs to wait for it.
@@ -200,7 +235,7 @@ fn fill(writer: &mut io::PipeWriter, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> 
     Ok(bytes.split_off(written))
 }
 
-/// A program that is heard through pipes. Whoever drops this reaps it by its process id.
+/// A program that is heard through pipes. Anyone who drops this reaps it by its process id.
 #[derive(Debug)]
 pub(crate) struct PipedProgram {
     /// Its process id

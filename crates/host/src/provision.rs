@@ -14,7 +14,7 @@ use crate::files::{FileError, at};
 
 /// Why a file or folder was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum LeftOut {
+pub enum SkippedReason {
     /// Something is at its place, such as a tracked file
     #[error("something is there already")]
     Exists,
@@ -61,14 +61,14 @@ impl Provisioner {
     }
 
     /// Copies a file or a folder by its relative path. Links in a folder are copied as links.
-    pub fn copy(&mut self, path: &Path) -> Result<Option<LeftOut>, ProvisionError> {
+    pub fn copy(&mut self, path: &Path) -> Result<Option<SkippedReason>, ProvisionError> {
         let (source, target) = match self.place(path)? {
             Ok(place) => place,
             Err(reason) => return Ok(Some(reason)),
         };
         let facts = fs::symlink_metadata(&source).map_err(at("look at", &source))?;
         if !(facts.is_dir() || facts.is_file() || facts.is_symlink()) {
-            return Ok(Some(LeftOut::Special));
+            return Ok(Some(SkippedReason::Special));
         }
         let mut open = vec![(source, target)];
         while let Some((source, target)) = open.pop() {
@@ -136,7 +136,7 @@ impl Provisioner {
     }
 
     /// Makes a link to a file or a folder of the project, by its relative path.
-    pub fn link(&self, path: &Path) -> Result<Option<LeftOut>, ProvisionError> {
+    pub fn link(&self, path: &Path) -> Result<Option<SkippedReason>, ProvisionError> {
         let (source, target) = match self.place(path)? {
             Ok(place) => place,
             Err(reason) => return Ok(Some(reason)),
@@ -146,7 +146,7 @@ impl Provisioner {
     }
 
     /// Makes a folder with a link to each entry of the project's, for rules that ignore folders and no links.
-    pub fn link_entries(&self, path: &Path) -> Result<Option<LeftOut>, ProvisionError> {
+    pub fn link_entries(&self, path: &Path) -> Result<Option<SkippedReason>, ProvisionError> {
         let (source, target) = match self.place(path)? {
             Ok(place) => place,
             Err(reason) => return Ok(Some(reason)),
@@ -161,24 +161,24 @@ impl Provisioner {
     }
 
     /// Why a relative path would be left out, if it would.
-    pub fn left_out(&self, path: &Path) -> Option<LeftOut> {
+    pub fn left_out(&self, path: &Path) -> Option<SkippedReason> {
         // It may dangle: then it leads to nothing that anybody could use.
         let real = fs::canonicalize(self.from.join(path));
         if !real.is_ok_and(|real| real.starts_with(&self.from)) {
-            return Some(LeftOut::LeadsOut);
+            return Some(SkippedReason::LeadsOut);
         }
         let is_link = |folder: &Path| {
             let facts = fs::symlink_metadata(self.to.join(folder));
             facts.is_ok_and(|facts| !facts.is_dir())
         };
         if path.ancestors().skip(1).any(is_link) {
-            return Some(LeftOut::BelowLink);
+            return Some(SkippedReason::BelowLink);
         }
-        fs::symlink_metadata(self.to.join(path)).is_ok().then_some(LeftOut::Exists)
+        fs::symlink_metadata(self.to.join(path)).is_ok().then_some(SkippedReason::Exists)
     }
 
     /// The two places of a path, once it is sure that it stays in both trees; the folders above are made.
-    fn place(&self, path: &Path) -> Result<Result<(PathBuf, PathBuf), LeftOut>, FileError> {
+    fn place(&self, path: &Path) -> Result<Result<(PathBuf, PathBuf), SkippedReason>, FileError> {
         if let Some(reason) = self.left_out(path) {
             return Ok(Err(reason));
         }
@@ -272,11 +272,11 @@ mod tests {
         symlink(&outside, trees.to.join("a")).unwrap();
         let mut provisioner = trees.provisioner();
         for (path, reason) in [
-            (".env", LeftOut::Exists),
-            ("leak", LeftOut::LeadsOut),
-            ("dangling", LeftOut::LeadsOut),
-            ("../outside/secret", LeftOut::LeadsOut),
-            ("a/b", LeftOut::BelowLink),
+            (".env", SkippedReason::Exists),
+            ("leak", SkippedReason::LeadsOut),
+            ("dangling", SkippedReason::LeadsOut),
+            ("../outside/secret", SkippedReason::LeadsOut),
+            ("a/b", SkippedReason::BelowLink),
         ] {
             assert_eq!(provisioner.copy(Path::new(path)).unwrap(), Some(reason), "{path}");
             assert_eq!(provisioner.link(Path::new(path)).unwrap(), Some(reason), "{path}");
@@ -293,7 +293,7 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, trees.from.join("pipe"), 0o600.into()).unwrap();
         symlink("/", modules.join("root")).unwrap();
         let mut provisioner = trees.provisioner();
-        assert_eq!(provisioner.copy(Path::new("pipe")).unwrap(), Some(LeftOut::Special));
+        assert_eq!(provisioner.copy(Path::new("pipe")).unwrap(), Some(SkippedReason::Special));
         assert_eq!(provisioner.copy(Path::new("node_modules")).unwrap(), None);
         assert!(!trees.to.join("node_modules/pipe").exists());
         assert!(trees.to.join("node_modules/root").is_symlink());

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `spec.json` | the server | what to run; of the environment it has the names and never the values |
 //! | `lock` | the supervisor | held as long as it lives: the kernel lets go when it dies |
-//! | `claim` | whoever is first | that this run was begun, or that it never will be |
+//! | `claim` | the first to ask | that this run was begun, or that it never will be |
 //! | `supervisor.json` | the supervisor | process ids, start times, the machine's boot, its socket |
 //! | `output.jsonl`, `output.N.jsonl` | the supervisor | every line, as it came |
 //! | `control` | a supervisor of an earlier version | the socket itself |
@@ -34,6 +34,8 @@ use std::path::PathBuf;
 
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
+
+use crate::boot_clock::BootTime;
 
 pub use ancestry::supervisors_above;
 pub use control::{Control, ControlReceiver, ControlSender, Notice};
@@ -77,6 +79,9 @@ pub struct Spec {
     pub grace_ms: u64,
     /// Bytes of output kept, head and tail
     pub max_output_bytes: u64,
+    /// End of its lease on the machine's boot clock, unless it is renewed; a run without a lease needs no renewal
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<BootTime>,
 }
 
 /// Where an agent's standard input comes from.

@@ -17,7 +17,8 @@ pub use error::SlackError;
 pub use socket::{Frame, Socket};
 
 use self::web_api::{Token, WebApi};
-use crate::post::{self, Connector};
+use crate::post;
+use crate::tls::{self, Connector};
 
 /// Marker of our own messages.
 const METADATA_EVENT_TYPE: &str = "adjutant";
@@ -106,7 +107,7 @@ impl Slack {
         if !uri.is_some_and(|uri| safe(&uri)) {
             return Err(SlackError::Address);
         }
-        let connector = post::connector();
+        let connector = tls::connector();
         let api = WebApi::new(url, connector.clone(), timeout);
         Ok(Self { api, connector, bot: Token::new(tokens.bot)?, app: Token::new(tokens.app)? })
     }
@@ -212,7 +213,7 @@ impl Slack {
         let (messages, cut) = self.pages(method, channel, thread, after).await?;
         let said = messages.into_iter().filter(|message| message.ts.as_str() > after);
         let mut messages: Vec<IncomingMessage> =
-            said.map(|message| message.said(channel)).collect();
+            said.map(|message| message.into_incoming(channel)).collect();
         messages.sort_by(|a, b| a.ts.cmp(&b.ts));
         Ok(MessagePage { messages, cut })
     }

@@ -1,6 +1,6 @@
 //! The small process around each agent: `adjutant supervise <run folder>`.
 //!
-//! It starts the agent, keeps what it says and how it ends on disk, obeys whoever speaks to its socket,
+//! It starts the agent, keeps what it says and how it ends on disk, obeys every client of its socket,
 //! and ends everything that the agent started. It needs no server: it is one thread in one poll loop,
 //! without a runtime, and costs nothing while nothing happens. [`crate::run`] is the other side.
 
@@ -9,6 +9,7 @@ mod ending;
 mod fork_server;
 mod hub;
 mod input;
+mod lease;
 mod lines;
 mod recorder;
 mod signals;
@@ -24,6 +25,7 @@ use std::time::Duration;
 
 use model::Timestamp;
 
+use crate::boot_clock::BootTime;
 use crate::clock::Clock;
 use crate::files::{self, FileError, at};
 use crate::process::{self, Launch};
@@ -132,6 +134,11 @@ fn run_agent(
     let folder = std::env::current_dir().ok();
     let group = handover.cgroup.as_deref().zip(folder.as_deref());
     let group = group.and_then(|(parent, folder)| Cgroup::create(parent, folder));
+    if let Some(late) = spec.lease.and_then(lateness) {
+        // This process was stopped, or its machine slept, before it came to this: nothing is begun any more.
+        let why = ending::late_by(late);
+        return Ok(never_ran(EndCause::LeaseLost, &why, started_at));
+    }
     let exit = match process::start_piped(&launch, stdin, group.as_ref().map(Cgroup::folder)) {
         Ok(child) => {
             let record = SupervisorRecord {
@@ -214,8 +221,15 @@ fn terms(spec: &Spec, handover: Handover) -> watch::TimeLimits {
     watch::TimeLimits {
         grace: Duration::from_millis(spec.grace_ms),
         limit: spec.time_limit_ms.map(Duration::from_millis),
+        lease: spec.lease,
         handover,
     }
+}
+
+/// Time since a lease has ended; `None` while it holds.
+fn lateness(until: BootTime) -> Option<Duration> {
+    let now = BootTime::now();
+    (until <= now).then(|| now.since(until))
 }
 
 /// Opens a file of this folder, and of no other.
@@ -237,8 +251,13 @@ fn say_ready() -> io::Result<()> {
 }
 
 fn not_started(why: &str, at: Timestamp) -> ExitRecord {
+    never_ran(EndCause::NotStarted, why, at)
+}
+
+/// End of a run whose agent was never started.
+fn never_ran(ended: EndCause, why: &str, at: Timestamp) -> ExitRecord {
     ExitRecord {
-        ended: EndCause::NotStarted,
+        ended,
         why: Some(why.to_owned()),
         code: None,
         signal: None,

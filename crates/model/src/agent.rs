@@ -391,7 +391,7 @@ mod tests {
         }
 
         #[test]
-        fn whoever_lives_can_be_ended(events in prop::collection::vec(any_event(), 0..30)) {
+        fn a_live_agent_can_be_ended(events in prop::collection::vec(any_event(), 0..30)) {
             let mut state = AgentState::Queued;
             let now = Timestamp::from_millis(0);
             for event in events {

@@ -101,7 +101,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// One run of a role or of a bare prompt, whoever started it.
+    /// One run of a role or of a bare prompt, no matter which caller started it.
     AgentId = "sp_", "an agent id";
     /// A message to a webhook.
     DeliveryId = "msg_", "a delivery id";

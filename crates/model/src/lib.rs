@@ -19,6 +19,7 @@ pub mod money;
 pub mod nearest;
 pub mod note;
 pub mod path_glob;
+pub mod placement;
 pub mod plan;
 pub mod plan_issues;
 pub mod policy;

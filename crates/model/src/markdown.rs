@@ -75,7 +75,7 @@ pub(crate) fn is_done(says: &str) -> bool {
 /// Value of a field line such as `Labels: a, b`, perhaps in a list or in bold.
 pub(crate) fn field<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let line = line.trim().trim_start_matches(['-', '*', '+', '_', ' ']);
-    let (said, rest) = line.split_at_checked(word.len())?;
+    let (message, rest) = line.split_at_checked(word.len())?;
     let rest = rest.trim_start_matches(['*', '_']).strip_prefix(':')?;
-    said.eq_ignore_ascii_case(word).then(|| rest.trim_start_matches(['*', '_']).trim())
+    message.eq_ignore_ascii_case(word).then(|| rest.trim_start_matches(['*', '_']).trim())
 }

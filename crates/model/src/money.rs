@@ -114,8 +114,8 @@ mod tests {
             assert_eq!(Usd::check_dollars(dollars), Ok(dollars));
         }
         for dollars in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.01, -1e308, 1e308, 1.1e9] {
-            let said = Usd::check_dollars(dollars).unwrap_err().to_string();
-            assert!(said.ends_with("it must be a number from 0 to 1000000000"), "{said}");
+            let message = Usd::check_dollars(dollars).unwrap_err().to_string();
+            assert!(message.ends_with("it must be a number from 0 to 1000000000"), "{message}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A plan: a document in Markdown that is read into steps, and what becomes of it when whoever runs it ends.
+//! A plan: a document in Markdown that is read into steps, and what becomes of it when its coordinator ends.
 //!
 //! Steps are headings (`## ParsedStep 3: Title`, `### 3. Title`) or, where there is none such, the items of a numbered list or
 //! of a list with boxes. Code is never read as either. What is wrong is told with its line, and nothing is guessed.
@@ -180,36 +180,37 @@ fn step<'a>(
     let mut needs = Vec::new();
     for (index, line) in own.iter().enumerate().filter(|(_, line)| !line.is_code) {
         let number = from + index + 1;
-        let says = |word: &str| field(line.text, word).filter(|said| !said.is_empty());
-        if let Some(said) = ["depends on", "depends", "after"].iter().find_map(|word| says(word)) {
-            needs.push(StepReferences { line: number, text: said });
+        let says = |word: &str| field(line.text, word).filter(|message| !message.is_empty());
+        if let Some(message) = ["depends on", "depends", "after"].iter().find_map(|word| says(word))
+        {
+            needs.push(StepReferences { line: number, text: message });
         } else if let Some(role) = says("role") {
             step.role = Some(role.trim_matches('`').to_owned());
-        } else if let Some(said) = says("budget") {
-            step.budget = Some(budget(said).ok_or_else(|| {
+        } else if let Some(message) = says("budget") {
+            step.budget = Some(budget(message).ok_or_else(|| {
                 PlanError::at(
                     number,
-                    format!("`{said}` is not an amount of dollars such as `2.50`"),
+                    format!("`{message}` is not an amount of dollars such as `2.50`"),
                 )
             })?);
-        } else if let Some(said) = says("status") {
-            let said = said.trim_end_matches('.').to_lowercase();
+        } else if let Some(message) = says("status") {
+            let message = message.trim_end_matches('.').to_lowercase();
             step.is_done |=
-                matches!(said.as_str(), "done" | "complete" | "completed" | "✅" | "[x]");
+                matches!(message.as_str(), "done" | "complete" | "completed" | "✅" | "[x]");
         }
     }
     Ok((step, needs))
 }
 
 /// An amount of dollars as people write it.
-fn budget(said: &str) -> Option<Usd> {
-    let said = said.trim_matches('`').trim_start_matches('$').trim();
-    let said = said.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '$').trim();
-    let dollars: f64 = said.parse().ok()?;
+fn budget(message: &str) -> Option<Usd> {
+    let message = message.trim_matches('`').trim_start_matches('$').trim();
+    let message = message.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '$').trim();
+    let dollars: f64 = message.parse().ok()?;
     (dollars.is_finite() && dollars > 0.0 && dollars <= 1e6).then(|| Usd::from_dollars(dollars))
 }
 
-/// Two steps of one name could not be told apart by whoever depends on one.
+/// Two steps of one name could not be told apart by anyone who depends on one.
 fn refuse_namesakes(steps: &[ParsedStep]) -> Result<(), PlanError> {
     let mut seen: HashMap<String, &ParsedStep> = HashMap::new();
     for step in steps {
@@ -228,13 +229,13 @@ fn folded(title: &str) -> String {
 }
 
 /// The numbers of the steps that somebody depends on, by numbers or titles; or which of them there is not.
-fn named(steps: &[ParsedStep], own: usize, said: &str) -> Result<Vec<u32>, String> {
+fn named(steps: &[ParsedStep], own: usize, message: &str) -> Result<Vec<u32>, String> {
     let bare = |text: &str| text.trim().trim_matches(['`', '"', '*', '_']).trim().to_owned();
     let of_title = |text: &str| {
         let wanted = folded(text);
         steps.iter().find(|step| folded(&step.title) == wanted).map(|step| step.number)
     };
-    let whole = bare(said.trim_end_matches('.'));
+    let whole = bare(message.trim_end_matches('.'));
     // A title may have commas of its own.
     if let Some(number) = of_title(&whole) {
         return Ok(vec![number]);
@@ -363,7 +364,7 @@ impl CoordinatorEnd {
                 PlanAction::Over(PlanState::Completed)
             }
             (Outcome::Succeeded, _) if self.open == 0 => PlanAction::Over(PlanState::Failed),
-            // Whoever wants it to end wants the plan to end, however it then ended.
+            // Anyone who wants it to end wants the plan to end, however it then ended.
             (_, CoordinatorEndCause::Somebody) => PlanAction::Over(PlanState::Stopped),
             (Outcome::OverBudget, _) => PlanAction::Over(PlanState::OverBudget),
             _ if self.tries >= self.most => PlanAction::Over(PlanState::Failed),

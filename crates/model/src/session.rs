@@ -11,7 +11,7 @@ use crate::words::words;
 /// No name of a session is longer.
 pub const MAX_NAME_BYTES: usize = 64;
 
-/// The session of whoever works in no loop.
+/// Session of an agent outside any loop.
 pub const DEFAULT_SESSION: &str = "default";
 
 /// Subcommands of `adjutant loop`, which cannot be loop names.
@@ -139,7 +139,7 @@ pub struct LoopProgress {
     /// True if the session was declared complete
     pub complete: bool,
     /// Pending request of a person
-    pub wish: Option<LoopRequest>,
+    pub request: Option<LoopRequest>,
     /// Amount spent
     pub spent: Usd,
     /// Budget
@@ -174,7 +174,7 @@ pub const fn failures_after(before: u32, outcome: Outcome) -> u32 {
 /// Decides what follows an iteration that ended like this.
 pub fn decide(standing: &LoopProgress, outcome: Outcome) -> LoopAction {
     let failures = failures_after(standing.failures, outcome);
-    if standing.wish == Some(LoopRequest::Stop) {
+    if standing.request == Some(LoopRequest::Stop) {
         return LoopAction::End(LoopState::Stopped);
     }
     if standing.complete {
@@ -187,7 +187,7 @@ pub fn decide(standing: &LoopProgress, outcome: Outcome) -> LoopAction {
         return LoopAction::End(LoopState::Failed);
     }
     // Who kills an agent wants it to stop, and would not like to see the next one.
-    if outcome == Outcome::Killed || standing.wish == Some(LoopRequest::Pause) {
+    if outcome == Outcome::Killed || standing.request == Some(LoopRequest::Pause) {
         return LoopAction::Pause;
     }
     match standing.last {

@@ -67,22 +67,22 @@ pub enum ThreadOwner {
 
 /// Decides whether to act on a message in such a thread. `me` is our own user id.
 pub fn decide_action(
-    said: &IncomingMessage,
+    message: &IncomingMessage,
     me: &str,
     users: &[String],
     thread: ThreadOwner,
 ) -> MessageAction {
     // People also share files, and show in the channel what they say in a thread.
     let is_plain =
-        matches!(said.subtype.as_deref(), None | Some("file_share" | "thread_broadcast"));
-    let Some(user) = said.user.as_deref().filter(|user| *user != me) else {
+        matches!(message.subtype.as_deref(), None | Some("file_share" | "thread_broadcast"));
+    let Some(user) = message.user.as_deref().filter(|user| *user != me) else {
         return MessageAction::Ignore;
     };
-    if !is_plain || said.bot.is_some() {
+    if !is_plain || message.bot.is_some() {
         return MessageAction::Ignore;
     }
-    let is_named = said.mention || said.text.contains(&format!("<@{me}>"));
-    if !(is_named || said.is_direct() || thread == ThreadOwner::Ours) {
+    let is_named = message.mention || message.text.contains(&format!("<@{me}>"));
+    if !(is_named || message.is_direct() || thread == ThreadOwner::Ours) {
         return MessageAction::Ignore;
     }
     if users.iter().any(|known| known == user) {

@@ -118,14 +118,14 @@ pub struct IllegalMove {
     /// Refused target state
     pub to: TaskStateName,
     /// Membership in an epic
-    pub standing: EpicMembership,
+    pub membership: EpicMembership,
 }
 
 impl IllegalMove {
     /// The state to move to first, where there is one. It is always a legal move, in the office too.
     pub const fn first_step(self) -> Option<TaskStateName> {
         use TaskStateName as T;
-        match (self.from, self.to, self.standing) {
+        match (self.from, self.to, self.membership) {
             (T::InProgress, T::Completed, EpicMembership::InEpic) => Some(T::Review),
             (T::Completed | T::InProgress, _, _)
             | (T::Blocked | T::Review | T::Failed, T::Assigned | T::Pending, _)
@@ -140,7 +140,7 @@ impl IllegalMove {
     /// Advice for a refused move.
     fn advice(self) -> String {
         use TaskStateName as T;
-        let why = match (self.from, self.to, self.standing) {
+        let why = match (self.from, self.to, self.membership) {
             (T::Completed, _, _) => "completed is final",
             (T::InProgress | T::Blocked | T::Review, T::Assigned | T::Pending, _) => {
                 "an agent has begun it; it is released when that agent ends"
@@ -208,10 +208,14 @@ impl TaskState {
 
     /// Moves on, or says why not. Every pair of state and move is named.
     #[expect(clippy::too_many_lines, reason = "it is a table, and a table is read as one")]
-    pub fn apply(&self, wish: TaskMove, standing: EpicMembership) -> Result<Self, IllegalMove> {
+    pub fn apply(
+        &self,
+        task_move: TaskMove,
+        membership: EpicMembership,
+    ) -> Result<Self, IllegalMove> {
         let claim = self.claim();
-        let to = wish.target();
-        Ok(match (self, wish) {
+        let to = task_move.target();
+        Ok(match (self, task_move) {
             (Self::Pending | Self::Assigned { .. }, TaskMove::Assign { to }) => {
                 Self::Assigned { to }
             }
@@ -232,7 +236,9 @@ impl TaskState {
                 TaskMove::Block { reason },
             ) => Self::Blocked { claim, reason },
             (Self::Review { .. } | Self::Completed, TaskMove::Complete) => Self::Completed,
-            (Self::InProgress { .. }, TaskMove::Complete) if standing == EpicMembership::Alone => {
+            (Self::InProgress { .. }, TaskMove::Complete)
+                if membership == EpicMembership::Alone =>
+            {
                 Self::Completed
             }
             (
@@ -302,31 +308,31 @@ impl TaskState {
             | (
                 Self::Review { .. } | Self::Completed | Self::Failed { .. },
                 TaskMove::Cancel { .. } | TaskMove::Release,
-            ) => return Err(IllegalMove { from: self.name(), to, standing }),
+            ) => return Err(IllegalMove { from: self.name(), to, membership }),
         })
     }
 
-    /// Moves to the wish's target through as many steps as it takes, as the session's tools may.
+    /// Moves to the request's target through as many steps as it takes, as the session's tools may.
     pub fn apply_through(
         &self,
-        wish: &TaskMove,
-        standing: EpicMembership,
+        task_move: &TaskMove,
+        membership: EpicMembership,
     ) -> Result<Self, IllegalMove> {
         // Breadth first over the other moves, so that the shortest way is found and the last step
-        // is the wish itself. A review is nobody's step to skip.
+        // is the request itself. A review is nobody's step to skip.
         let mut open = VecDeque::from([self.clone()]);
         let mut seen = vec![self.name()];
         while let Some(state) = open.pop_front() {
-            if let Ok(there) = state.apply(wish.clone(), standing) {
+            if let Ok(there) = state.apply(task_move.clone(), membership) {
                 return Ok(there);
             }
             let steps = [
-                TaskMove::Start { claim: wish.claim() },
+                TaskMove::Start { claim: task_move.claim() },
                 TaskMove::Block { reason: None },
                 TaskMove::Release,
             ];
             for step in steps {
-                if let Ok(next) = state.apply(step, standing)
+                if let Ok(next) = state.apply(step, membership)
                     && !seen.contains(&next.name())
                 {
                     seen.push(next.name());
@@ -334,7 +340,7 @@ impl TaskState {
                 }
             }
         }
-        Err(IllegalMove { from: self.name(), to: wish.target(), standing })
+        Err(IllegalMove { from: self.name(), to: task_move.target(), membership })
     }
 }
 

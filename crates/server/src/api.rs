@@ -172,5 +172,5 @@ fn acts() -> Router<Arc<Shared>> {
         .route("/api/clean", post(clean::clean))
         .route("/api/snapshot", post(clean::snapshot))
         .route("/api/reload", post(running::reload))
-        .route("/api/shutdown", post(running::shutdown))
+        .route(paths::SHUTDOWN, post(running::shutdown))
 }

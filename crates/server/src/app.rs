@@ -26,12 +26,30 @@ pub enum ReloadScope {
 /// Reads configuration and roles again and puts them in force.
 pub type Reload = Arc<dyn Fn(ReloadScope) -> Result<ReloadReport, ToolError> + Send + Sync>;
 
+/// Asks PostgreSQL about the home that this server owns. It may block for a moment.
+pub type SharedHomeProbe = Arc<dyn Fn() -> SharedHomeStatus + Send + Sync>;
+
 /// The event that records a reload.
 pub(crate) fn reload_event(report: &ReloadReport) -> EventData {
     let ReloadReport { roles, warnings, changes, .. } = report.clone();
     let changes = changes.into_iter().map(|it| format!("{}: {}", it.subject, it.change));
     let changes = Some(changes.collect::<Vec<_>>()).filter(|changes| !changes.is_empty());
     EventData::ConfigReloaded(ConfigReloaded { roles, warnings, changes })
+}
+
+/// A home in PostgreSQL, as its owner knows it.
+#[derive(Clone)]
+pub struct OwnedSharedHome {
+    /// Address at which clients reach the home, whichever server owns it
+    pub url: String,
+    /// State of the home
+    pub probe: SharedHomeProbe,
+}
+
+impl fmt::Debug for OwnedSharedHome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedSharedHome").field("url", &self.url).finish_non_exhaustive()
+    }
 }
 
 /// Everything a server needs to serve.
@@ -50,7 +68,7 @@ pub struct App {
     /// Names beside loopback's under which it may be asked for
     pub hosts: Vec<String>,
     /// The home in PostgreSQL that it owns, where several servers share it
-    pub shared_home: Option<SharedHomeStatus>,
+    pub shared_home: Option<OwnedSharedHome>,
     /// Reads configuration and roles again
     pub reload: Reload,
     /// The configuration and the roles as files

@@ -15,7 +15,7 @@ use model::Timestamp;
 use tokio::time::timeout;
 
 use crate::answer::{Answer, BODY_LIMIT, Refusal, hold_while_streaming, is_stream};
-use crate::connections::LetIn;
+use crate::connections::AdmittedRequest;
 use crate::page;
 use crate::paths::{GITHUB, HEALTH, LOGIN, LOGOUT, METRICS, READY, WS};
 use crate::proof;
@@ -39,7 +39,7 @@ pub(crate) async fn gate(
             let now = shared.app.engine.now();
             shared.app.activity.touch(shared.app.engine.elapsed());
             let _counted = (shared.app.activity.open.enter(), shared.answers.enter());
-            let let_in = LetIn::note(&request);
+            let let_in = AdmittedRequest::note(&request);
             let Some(tab) = tab else { return hold(let_in, next.run(request).await) };
             request.extensions_mut().insert(tab.clone());
             hold(let_in, until_void(tab, now, next.run(request).await))
@@ -49,7 +49,7 @@ pub(crate) async fn gate(
 }
 
 /// Exempts a connection from the limit as long as the answer on it is a stream or a WebSocket.
-pub(crate) fn hold(let_in: Option<LetIn>, answer: Response) -> Response {
+pub(crate) fn hold(let_in: Option<AdmittedRequest>, answer: Response) -> Response {
     let Some(let_in) = let_in else { return answer };
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
         // What happens on it now is no HTTP, and the connection never comes back to it.
@@ -87,7 +87,7 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Admission>> {
         None => None,
     };
     let admission = admission.ok_or_else(unauthenticated)?;
-    // Whoever may come in is told before sending all of it; the rest is counted as it comes.
+    // Anyone who may come in is told before sending all of it; the rest is counted as it comes.
     if is_too_long(request.headers()) {
         return Err(Refusal::too_long());
     }

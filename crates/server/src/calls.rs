@@ -21,7 +21,7 @@ use crate::shared::Shared;
 /// Header with the idempotency key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// A wish to use a tool, as a face has understood it.
+/// A request to use a tool, as a face has understood it.
 pub(crate) struct ToolRequest {
     pub(crate) principal: Principal,
     /// In whose name, if the operator acts
@@ -41,8 +41,12 @@ pub(crate) fn key_of(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Calls a tool and counts the call.
-async fn call(shared: &Shared, wish: ToolRequest, progress: &Progress) -> Result<Output, Failure> {
-    let ToolRequest { principal, as_agent, entry, input, key } = wish;
+async fn call(
+    shared: &Shared,
+    request: ToolRequest,
+    progress: &Progress,
+) -> Result<Output, Failure> {
+    let ToolRequest { principal, as_agent, entry, input, key } = request;
     let began = Instant::now();
     let call = Call { principal, as_agent, tool: entry.def, input, key };
     let (agent, tool) = (as_agent.or_else(|| agent_of(principal)), entry.def.name);
@@ -81,26 +85,26 @@ async fn caught<T>(call: impl Future<Output = T>) -> Result<T, Panic> {
 }
 
 /// Calls a tool that does not wait.
-pub(crate) async fn at_once(shared: &Shared, wish: ToolRequest) -> Result<Output, Failure> {
+pub(crate) async fn at_once(shared: &Shared, request: ToolRequest) -> Result<Output, Failure> {
     static NOTHING: LazyLock<Progress> = LazyLock::new(Progress::default);
-    call(shared, wish, &NOTHING).await
+    call(shared, request, &NOTHING).await
 }
 
 /// Calls a tool. If it waits, `gone` ends the waiting, and so does the end of the server; `report`
 /// hears now and then how long it has waited.
 pub(crate) async fn watch<R: Future<Output = ()>>(
     shared: &Shared,
-    wish: ToolRequest,
+    request: ToolRequest,
     gone: impl Future<Output = ()>,
     report: Option<impl Fn(Duration) -> R>,
 ) -> Result<Output, Failure> {
-    if !wish.entry.def.waits() {
-        return at_once(shared, wish).await;
+    if !request.entry.def.waits() {
+        return at_once(shared, request).await;
     }
     let ended: CancellationToken = shared.app.shutdown.child_token();
     let (sender, mut seconds) = mpsc::channel(1);
     let progress = Progress { gone: ended.clone(), report: report.is_some().then_some(sender) };
-    let mut answer = pin!(call(shared, wish, &progress));
+    let mut answer = pin!(call(shared, request, &progress));
     let mut gone = pin!(gone);
     loop {
         tokio::select! {

@@ -134,9 +134,9 @@ impl Drop for ConnectionSlot {
 
 /// A request that was let in: as long as this lives its connection does not count.
 #[derive(Debug)]
-pub(crate) struct LetIn(Option<Arc<ConnectionSlot>>);
+pub(crate) struct AdmittedRequest(Option<Arc<ConnectionSlot>>);
 
-impl LetIn {
+impl AdmittedRequest {
     /// Notes that a request was let in on the connection it came by, if it came by one.
     pub(crate) fn note<B>(request: &Request<B>) -> Option<Self> {
         let place = Arc::clone(request.extensions().get::<Arc<ConnectionSlot>>()?);
@@ -145,14 +145,14 @@ impl LetIn {
     }
 }
 
-impl LetIn {
+impl AdmittedRequest {
     /// Lets the connection never count again.
     pub(crate) fn forever(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for LetIn {
+impl Drop for AdmittedRequest {
     fn drop(&mut self) {
         if let Some(place) = &self.0 {
             place.take_again();
@@ -168,7 +168,7 @@ pub(crate) async fn serve(
     shutdown: CancellationToken,
 ) {
     let (places, refusals) = (Places::new(limits.max_connections), Places::new(MAX_REFUSALS));
-    // Whoever comes after one that has waited in vain is refused at once.
+    // Anyone who comes after one that has waited in vain is refused at once.
     let mut is_full = false;
     let open = TaskTracker::new();
     // Made ready once: otherwise each connection would hold a copy of every route.
@@ -289,7 +289,7 @@ async fn refuse(mut stream: TcpStream, most: usize, _place: Arc<ConnectionSlot>)
         while stream.read(&mut sink).await? > 0 {}
         Ok::<_, io::Error>(())
     };
-    // Whoever does not take it is closed without it.
+    // Anyone who does not take it is closed without it.
     drop(timeout(REFUSAL_TIMEOUT, farewell).await);
 }
 

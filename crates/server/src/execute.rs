@@ -24,12 +24,13 @@ pub(crate) async fn execute(
     request: Request,
 ) -> Response {
     let key = calls::key_of(request.headers());
-    let wish = match read_json(request.into_body()).await {
-        Ok(value) => understand(&shared, principal, &value).map(|wish| ToolRequest { key, ..wish }),
+    let tool_request = match read_json(request.into_body()).await {
+        Ok(value) => understand(&shared, principal, &value)
+            .map(|tool_request| ToolRequest { key, ..tool_request }),
         Err(refusal) => Err(refused(refusal)),
     };
-    let wish = match wish {
-        Ok(wish) => wish,
+    let tool_request = match tool_request {
+        Ok(tool_request) => tool_request,
         Err(refused) => return refused.answer(&shared),
     };
     // A caller that leaves ends the waiting, but what was begun is finished and recorded.
@@ -39,7 +40,13 @@ pub(crate) async fn execute(
         let shared = Arc::clone(&shared);
         async move {
             let gone = left.cancelled();
-            calls::watch(&shared, wish, gone, None::<fn(Duration) -> std::future::Ready<()>>).await
+            calls::watch(
+                &shared,
+                tool_request,
+                gone,
+                None::<fn(Duration) -> std::future::Ready<()>>,
+            )
+            .await
         }
     };
     let answer = shared.tasks.spawn(task).await;
@@ -90,7 +97,7 @@ impl Refused {
     }
 }
 
-/// Reads a wish: first who calls, then which tool.
+/// Reads a request: first who calls, then which tool.
 fn understand(
     shared: &Shared,
     principal: Principal,

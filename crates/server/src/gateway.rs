@@ -4,11 +4,13 @@
 //! this server owns the home, the same listener answers from the owner's router. What the server is when a request
 //! comes decides who answers it; a later change does not move it.
 //!
-//! `/healthz`, `/readyz`, `/metrics` and the proof of who it is are about this server and never forwarded.
+//! `/healthz`, `/readyz`, `/metrics`, `/api/shutdown` and the proof of who it is are about this server and never
+//! forwarded.
 
 mod cut;
 mod forward;
 mod headers;
+pub(crate) mod homes;
 mod local;
 mod no_owner;
 mod upload;
@@ -28,9 +30,9 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::Refusal;
 use crate::connections::{self, ConnectionLimits};
 use crate::guard::Guard;
-use crate::paths::{HEALTH, METRICS, READY};
+use crate::paths::{HEALTH, METRICS, READY, SHUTDOWN};
 use crate::proof::PROOF;
-use forward::Forwarder;
+use forward::{Forwarder, Next};
 use no_owner::NoOwner;
 
 /// What a server is to its home at a moment.
@@ -81,6 +83,8 @@ pub struct GatewayOptions {
     pub limits: ConnectionLimits,
     /// Facts that only the rest of the program knows
     pub probe: Arc<dyn GatewayProbe>,
+    /// Ends the server when cancelled; `POST /api/shutdown` cancels it while this server does not own the home
+    pub stop: CancellationToken,
 }
 
 impl fmt::Debug for GatewayOptions {
@@ -95,19 +99,19 @@ impl fmt::Debug for GatewayOptions {
 /// The listener of a server that shares its home with others.
 #[derive(Debug)]
 pub struct Gateway {
-    face: Arc<Face>,
+    face: Arc<GatewayState>,
     limits: ConnectionLimits,
 }
 
 /// State shared by all requests.
-struct Face {
+struct GatewayState {
     role: watch::Receiver<HomeRole>,
     guard: Guard,
     options: GatewayOptions,
     forwarder: Forwarder,
 }
 
-impl fmt::Debug for Face {
+impl fmt::Debug for GatewayState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Face").field("options", &self.options).finish_non_exhaustive()
     }
@@ -118,7 +122,7 @@ impl Gateway {
     pub fn new(options: GatewayOptions, role: watch::Receiver<HomeRole>) -> Self {
         let (limits, guard) = (options.limits, Guard::new(&options.hosts, &options.url));
         let forwarder = Forwarder::new(&options.server_id);
-        Self { face: Arc::new(Face { role, guard, options, forwarder }), limits }
+        Self { face: Arc::new(GatewayState { role, guard, options, forwarder }), limits }
     }
 
     /// Serves until told to shut down: then what is forwarded has a moment to be answered.
@@ -135,7 +139,7 @@ impl Gateway {
 }
 
 /// Answers a request, or has the owner of the home answer it.
-async fn answer(State(face): State<Arc<Face>>, request: Request) -> Response {
+async fn answer(State(face): State<Arc<GatewayState>>, request: Request) -> Response {
     let role = face.role.borrow().clone();
     if let HomeRole::Owning(router) = role {
         return local::own(&face, router, request).await;
@@ -143,12 +147,13 @@ async fn answer(State(face): State<Arc<Face>>, request: Request) -> Response {
     if let Some(problem) = face.guard.refuse(request.uri(), request.headers()) {
         return Refusal::from(ToolError::denied(problem)).into_response();
     }
-    if let HEALTH | READY | METRICS | PROOF = request.uri().path() {
+    if let HEALTH | READY | METRICS | PROOF | SHUTDOWN = request.uri().path() {
         return local::answer(&face, &role, request).await;
     }
     let refusal = match role {
         HomeRole::Following { owner_url } if owner_url != face.options.url => {
-            let forwarding = face.forwarder.forward(owner_url, face.role.clone(), request);
+            let next = Next::Owner(owner_url);
+            let forwarding = face.forwarder.forward(next, face.role.clone(), request);
             return Box::pin(forwarding).await;
         }
         // What is known of the owner is of the time before this server was started again.

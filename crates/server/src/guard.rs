@@ -3,6 +3,8 @@
 //! A page on another site can make a browser send requests here, also under a name of its own that
 //! points to this machine. Both show in these headers.
 
+use std::net::IpAddr;
+
 use http::HeaderMap;
 use http::header::{HOST, HeaderValue, ORIGIN};
 use http::uri::Uri;
@@ -24,10 +26,41 @@ impl Guard {
 
     /// Says what is wrong with where a request comes from, if anything is.
     pub(crate) fn refuse(&self, uri: &Uri, headers: &HeaderMap) -> Option<&'static str> {
+        self.refuse_unless(uri, headers, |host| self.allows(host))
+    }
+
+    /// The same, where a label may stand in front of the names.
+    pub(crate) fn refuse_labelled(&self, uri: &Uri, headers: &HeaderMap) -> Option<&'static str> {
+        let is_allowed = |host: &str| self.allows(host) || self.label_of(host).is_some();
+        self.refuse_unless(uri, headers, is_allowed)
+    }
+
+    /// The label in front of one of the names: `shop` of `shop.localhost:3000`.
+    pub(crate) fn label<'r>(&self, uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
+        self.label_of(host_of(authority(uri, headers)?)?)
+    }
+
+    fn label_of<'h>(&self, host: &'h str) -> Option<&'h str> {
+        let names = self.names().filter(|name| name.parse::<IpAddr>().is_err());
+        let mut labels = names.filter_map(|name| {
+            let cut = host.len().checked_sub(name.len() + 1)?;
+            let (label, rest) = host.split_at_checked(cut)?;
+            let is_below = rest.strip_prefix('.').is_some_and(|it| it.eq_ignore_ascii_case(name));
+            (is_below && !label.is_empty()).then_some(label)
+        });
+        labels.next()
+    }
+
+    fn refuse_unless(
+        &self,
+        uri: &Uri,
+        headers: &HeaderMap,
+        is_allowed: impl Fn(&str) -> bool,
+    ) -> Option<&'static str> {
         let Some(authority) = authority(uri, headers) else {
             return Some("the request has no proper `Host`");
         };
-        if !host_of(authority).is_some_and(|host| self.allows(host)) {
+        if !host_of(authority).is_some_and(is_allowed) {
             return Some("this `Host` is not one of the server's");
         }
         let mut origins = headers.get_all(ORIGIN).iter();
@@ -37,9 +70,13 @@ impl Guard {
     }
 
     fn allows(&self, host: &str) -> bool {
+        self.names().any(|name| host.eq_ignore_ascii_case(name))
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
         let own = host_of(&self.own).filter(|own| !own.is_empty()).into_iter();
-        own.chain(["localhost", "127.0.0.1", "::1"]).any(|own| host.eq_ignore_ascii_case(own))
-            || self.hosts.iter().any(|own| host.eq_ignore_ascii_case(own.trim_matches(['[', ']'])))
+        let configured = self.hosts.iter().map(|name| name.trim_matches(['[', ']']));
+        own.chain(["localhost", "127.0.0.1", "::1"]).chain(configured)
     }
 
     fn is_own(&self, origin: &str, authority: &str) -> bool {
@@ -50,7 +87,7 @@ impl Guard {
 }
 
 /// Requested authority: exactly one `Host`, or that of the request line.
-fn authority<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
+pub(crate) fn authority<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
     let mut hosts = headers.get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().ok(),
@@ -60,7 +97,7 @@ fn authority<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
 }
 
 /// The name without the port; nothing if it is not properly written.
-fn host_of(authority: &str) -> Option<&str> {
+pub(crate) fn host_of(authority: &str) -> Option<&str> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
             let (host, behind) = rest.split_once(']')?;
@@ -152,6 +189,38 @@ mod tests {
             assert_eq!(refuse(host), None, "{url}");
             assert!(refuse("two.example:3001").is_some(), "{url}");
         }
+    }
+
+    #[test]
+    fn a_label_stands_in_front_of_a_name_and_never_of_an_address() {
+        let guard = Guard::new(&["crew.example".to_owned()], "http://one.example:3000");
+        let asked = |host: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, host.parse().unwrap());
+            let uri = Uri::from_static("/mcp");
+            let label = guard.label(&uri, &headers).map(str::to_owned);
+            assert_eq!(guard.refuse_labelled(&uri, &headers).is_none(), label.is_some(), "{host}");
+            assert!(guard.refuse(&uri, &headers).is_some(), "{host}");
+            label
+        };
+        for (host, label) in [
+            ("shop.localhost:3000", Some("shop")),
+            ("SHOP.Crew.Example", Some("SHOP")),
+            ("a.b.one.example:3000", Some("a.b")),
+            ("shop.127.0.0.1", None),
+            ("shop.crew.example.evil.example", None),
+            ("shopcrew.example", None),
+            (".crew.example", None),
+            ("shop.crew.example:x", None),
+        ] {
+            assert_eq!(asked(host).as_deref(), label, "{host}");
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, HeaderValue::from_static("shop.localhost:3000"));
+        headers.insert(ORIGIN, HeaderValue::from_static("http://other.localhost:3000"));
+        assert!(guard.refuse_labelled(&Uri::from_static("/mcp"), &headers).is_some());
+        headers.insert(ORIGIN, HeaderValue::from_static("http://shop.localhost:3000"));
+        assert_eq!(guard.refuse_labelled(&Uri::from_static("/mcp"), &headers), None);
     }
 
     #[test]

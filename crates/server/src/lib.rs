@@ -29,9 +29,10 @@ mod tail;
 
 pub use activity::Activity;
 pub use api::openapi::document as openapi_document;
-pub use app::{App, Reload, ReloadScope};
+pub use app::{App, OwnedSharedHome, Reload, ReloadScope, SharedHomeProbe};
 pub use connections::ConnectionLimits;
 pub use files::{FileChange, Files};
+pub use gateway::homes::{HomeWay, HomesGateway, HomesGatewayOptions, HomesProbe};
 pub use gateway::{Gateway, GatewayOptions, GatewayProbe, HomeRole};
 pub use page::{PageFile, built_page};
 pub use server::{Drain, Server, router};

@@ -124,7 +124,7 @@ fn is_route(path: &str) -> bool {
     !matches!(first, "api" | "mcp") && path != METRICS && path != READY && !path.starts_with(HEALTH)
 }
 
-fn takes_html(headers: &HeaderMap) -> bool {
+pub(crate) fn takes_html(headers: &HeaderMap) -> bool {
     let mut accepted = headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
     accepted.any(|line| line.split(',').any(|kind| kind.trim().starts_with("text/html")))
 }

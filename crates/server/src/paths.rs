@@ -12,5 +12,7 @@ pub(crate) const LOGIN: &str = "/api/login";
 pub(crate) const LOGOUT: &str = "/api/logout";
 /// Where events are told over a WebSocket.
 pub(crate) const WS: &str = "/api/ws";
+/// Where the server is asked to end.
+pub(crate) const SHUTDOWN: &str = "/api/shutdown";
 /// Route that every token may read beside `/api`.
 pub(crate) const METRICS: &str = "/metrics";

@@ -203,7 +203,7 @@ impl Mount {
             "task" => in_loop,
             _ => false,
         };
-        // Whoever names toolsets gets them; else one vocabulary for tasks is enough.
+        // Anyone who names toolsets gets them; else one vocabulary for tasks is enough.
         self.has(entry) && !(self == Self::ALL && other_vocabulary)
     }
 }

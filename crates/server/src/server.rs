@@ -25,8 +25,8 @@ use crate::app::App;
 use crate::connections::{self, ConnectionLimits};
 use crate::counters::Counters;
 use crate::guard::Guard;
-use crate::mcp::endpoint::{Endpoint, Way};
-use crate::mcp::handler::Face;
+use crate::mcp::endpoint::{Endpoint, RequestRoute};
+use crate::mcp::handler::McpHandler;
 use crate::mcp::sessions::{self, Sessions};
 use crate::mcp::subscriptions::{self, Subscriptions};
 use crate::registry::{Mount, no_toolset};
@@ -67,9 +67,9 @@ impl Server {
         shared.tasks.spawn(subscriptions::follow(Arc::clone(&shared)));
         shared.tasks.spawn(end_streams(Arc::clone(&shared)));
         shared.tasks.spawn(sessions::keep_house(Arc::clone(&shared)));
-        let face = Endpoint::new(&shared, Way::Short, {
+        let face = Endpoint::new(&shared, RequestRoute::Short, {
             let shared = Arc::clone(&shared);
-            move || Face::new(&shared)
+            move || McpHandler::new(&shared)
         });
         let mut router = Router::new()
             .route(paths::HEALTH, get(health))
@@ -96,7 +96,7 @@ impl Server {
         path: &str,
         handler: impl Fn() -> H + Send + Sync + 'static,
     ) -> Self {
-        let endpoint = Endpoint::new(&self.shared, Way::Long, handler);
+        let endpoint = Endpoint::new(&self.shared, RequestRoute::Long, handler);
         self.router = self.router.route(path, endpoint.route(Some(Mount::ALL)));
         self
     }
@@ -108,7 +108,7 @@ impl Server {
         self
     }
 
-    /// The router, for whoever serves it in another way.
+    /// The router, for anyone who serves it in another way.
     pub fn into_router(self) -> Router {
         let Self { shared, router, .. } = self;
         router
@@ -118,7 +118,7 @@ impl Server {
             .with_state(shared)
     }
 
-    /// The router, and what ends it, for whoever listens in another way: see [`Gateway`](crate::Gateway).
+    /// The router, and what ends it, for anyone who listens in another way: see [`Gateway`](crate::Gateway).
     pub fn into_parts(self) -> (Router, Drain) {
         let (shared, requests) = (Arc::clone(&self.shared), TaskTracker::new());
         let counted = middleware::from_fn_with_state(requests.clone(), count_request);
@@ -151,7 +151,7 @@ pub struct Drain {
 impl Drain {
     /// Tells the application to shut down, and waits until everybody has been answered.
     ///
-    /// What waits is answered, then the streams end. Whoever still comes to the router is answered as long as it
+    /// Waiting calls are answered, then the streams end. Anyone who still comes to the router is answered as long as it
     /// lasts, so its place is to be taken before.
     pub async fn finish(self) {
         let Self { shared, requests } = self;

@@ -1,6 +1,6 @@
 //! The newest events, ready to be sent, shared by all followers.
 //!
-//! Fifty who follow want the same events at the same moment. Whoever comes first reads them from the
+//! Fifty who follow want the same events at the same moment. Anyone who comes first reads them from the
 //! store, and the others find them here; only who is far behind reads for itself, a page at a time and
 //! never many at once, for each look needs a connection.
 
@@ -108,7 +108,7 @@ impl Tail {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        // Nothing in there can be half done: whoever panics has changed nothing yet.
+        // Nothing in there can be half done: anyone who panics has changed nothing yet.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

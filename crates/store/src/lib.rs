@@ -45,11 +45,18 @@ pub use core::event::{Event, EventDraft, EventFilter, EventSearch, EventSpan, Ev
 pub use core::event_watch::EventWatch;
 pub use core::ledger::address::{AddressError, Credentials, LedgerAddress};
 pub use core::ledger::client::{LedgerClient, LedgerHome};
+pub use core::ledger::commit_times::{CommitHistogram, CommitTimes};
 pub use core::ledger::follow::Follower;
+pub use core::ledger::followers::{FollowerNote, FollowerRow};
 pub use core::ledger::lease::{LeaseClock, LeaseKeeper, LeaseState};
 pub use core::ledger::manage::{HomeCheck, LogTail, Standbys, file_commit};
-pub use core::ledger::owned::{AgentCounts, EntryKind, GiveUp, NewEntry, OwnedHome, Owner, Taking};
+pub use core::ledger::owned::{
+    AgentCounts, CommitObserver, CommitStep, EntryKind, GiveUp, NewEntry, OwnedHome, Owner,
+    TakeOutcome,
+};
 pub use core::ledger::snapshot::{NewHome, SnapshotInfo};
+#[cfg(debug_assertions)]
+pub use core::migrate::rehearse_migrations;
 pub use core::migrate::{SCHEMA_VERSION, check_database, schema_version};
 pub use core::page::Page;
 pub use core::tool_use_counts::ToolUse;

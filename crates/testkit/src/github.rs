@@ -202,7 +202,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) -> Infallible {
             let served = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 () = stopped => {}
-                // Whoever asked sees the connection end; there is nobody else to tell.
+                // Anyone who asked sees the connection end; there is nobody else to tell.
                 _ended = served => {}
             }
         });

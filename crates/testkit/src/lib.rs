@@ -5,14 +5,17 @@ pub mod conformance;
 mod events;
 pub mod github;
 pub mod llm;
+pub mod network;
 pub mod newcomer;
 pub mod packages;
+pub mod pgbouncer;
 pub mod postgres;
 mod programs;
 pub mod projects;
 mod proxy;
 mod receiver;
 pub mod slack;
+pub mod tls;
 mod world;
 
 pub use events::event_of;

@@ -40,7 +40,7 @@ impl Beginning {
                 form: PackageForm::Wheel,
                 detected: &[
                     "  # pip: A new worktree has no .venv: git ignores it.",
-                    "pip install -q -e . -r requirements/tests.txt'\"\n",
+                    "pip install -q -e . -r requirements/tests.txt",
                     "  copy: [.env]\n",
                 ],
                 check: ".venv/bin/python -m pytest",

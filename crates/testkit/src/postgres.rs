@@ -28,13 +28,13 @@ pub struct Postgres {
 
 /// The user that the server runs as: PostgreSQL refuses to be started by root.
 #[derive(Debug, Clone, Copy)]
-struct SystemUser {
+pub(crate) struct SystemUser {
     /// User and group to change to; none where the test itself is unprivileged
     change_to: Option<(u32, u32)>,
 }
 
 impl SystemUser {
-    fn find() -> Result<Self> {
+    pub(crate) fn find() -> Result<Self> {
         let own = fs::metadata("/proc/self").context("no /proc")?;
         if std::os::unix::fs::MetadataExt::uid(&own) != 0 {
             return Ok(Self { change_to: None });
@@ -52,7 +52,12 @@ impl SystemUser {
     }
 
     /// A program of PostgreSQL, about to be run as this user.
-    fn launch(self, directory: &Path, program: &str, arguments: &[&str]) -> Result<Launch> {
+    pub(crate) fn launch(
+        self,
+        directory: &Path,
+        program: &str,
+        arguments: &[&str],
+    ) -> Result<Launch> {
         let program = installed(program)?;
         let mut all: Vec<OsString> = Vec::new();
         let program = match self.change_to {
@@ -72,6 +77,14 @@ impl SystemUser {
         Ok(Launch { program, arguments: all, environment: environment.into(), directory })
     }
 
+    /// Gives a folder to this user.
+    pub(crate) fn own(self, folder: &Path) -> Result<()> {
+        if let Some((owner, group)) = self.change_to {
+            chown(folder, Some(owner), Some(group))?;
+        }
+        Ok(())
+    }
+
     fn run(self, directory: &Path, program: &str, arguments: &[&str]) -> Result<()> {
         let launch = self.launch(directory, program, arguments)?;
         let output = host::process::run(&launch, SETUP_TIMEOUT)?;
@@ -87,7 +100,7 @@ fn installed(program: &str) -> Result<PathBuf> {
     let mut folders: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
     folders.sort();
     folders.reverse();
-    folders.extend(["/usr/local/bin", "/usr/bin"].map(PathBuf::from));
+    folders.extend(["/usr/local/bin", "/usr/bin", "/usr/sbin"].map(PathBuf::from));
     let found = folders.into_iter().map(|folder| folder.join(program)).find(|path| path.exists());
     found.with_context(|| format!("`{program}` is not installed; run tools/setup"))
 }
@@ -95,9 +108,17 @@ fn installed(program: &str) -> Result<PathBuf> {
 impl Postgres {
     /// Starts a new, empty server with these lines in its configuration.
     pub fn start(settings: &[&str]) -> Result<Self> {
+        Self::start_with(settings, &[])
+    }
+
+    /// The same with these lines before the others of `pg_hba.conf`, which say who is let in, and how.
+    pub fn start_with(settings: &[&str], rules: &[&str]) -> Result<Self> {
         let mut server = Self::stopped(SystemUser::find()?)?;
         let arguments = ["-U", "adjutant", "-A", "trust", "-E", "UTF8", "--no-sync"];
         server.run_on_data("initdb", &arguments)?;
+        let file = server.data().join("pg_hba.conf");
+        let usual = fs::read_to_string(&file)?;
+        fs::write(&file, format!("{}\n{usual}", rules.join("\n")))?;
         server.configure(settings)?;
         server.run()?;
         Ok(server)
@@ -106,22 +127,33 @@ impl Postgres {
     /// Starts a standby that copies this server, and that this one's commits wait for if it says so.
     pub fn standby(&self, settings: &[&str]) -> Result<Self> {
         let mut server = Self::stopped(self.user)?;
-        let from = format!("host=127.0.0.1 port={} user=adjutant", self.port);
-        server.run_on_data(
+        server.copy_from(self, settings)?;
+        Ok(server)
+    }
+
+    /// Makes this server, which must not run, a standby that copies another one, and starts it. What it had is gone.
+    pub fn follow(&mut self, primary: &Self) -> Result<()> {
+        fs::remove_dir_all(self.data())?;
+        self.copy_from(primary, &[])
+    }
+
+    fn copy_from(&mut self, primary: &Self, settings: &[&str]) -> Result<()> {
+        let from = format!("host=127.0.0.1 port={} user=adjutant", primary.port);
+        self.run_on_data(
             "pg_basebackup",
             &["-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", &from],
         )?;
-        server.configure(settings)?;
-        server.run()?;
-        Ok(server)
+        self.configure(settings)?;
+        self.run()
     }
 
     /// A server without data, in a folder of its own.
     fn stopped(user: SystemUser) -> Result<Self> {
-        let dir = tempfile::tempdir()?;
-        if let Some((owner, group)) = user.change_to {
-            chown(dir.path(), Some(owner), Some(group))?;
-        }
+        let dir = match memory_folder() {
+            Some(folder) => tempfile::tempdir_in(folder)?,
+            None => tempfile::tempdir()?,
+        };
+        user.own(dir.path())?;
         Ok(Self { dir, port: free_port()?, user, process: None })
     }
 
@@ -205,7 +237,7 @@ impl Postgres {
     /// Changes a setting of the running server, if it needs no restart.
     pub fn set(&self, name: &str, value: &str) -> Result<()> {
         self.sql(&format!("ALTER SYSTEM SET {name} = '{value}'"))?;
-        // Whoever connects after the answer finds the new value, and who is connected soon.
+        // Anyone who connects after the answer finds the new value, and who is connected soon.
         self.sql("SELECT pg_reload_conf()")?;
         Ok(())
     }
@@ -294,7 +326,7 @@ impl Drop for Postgres {
     }
 }
 
-fn wait_for_end(process: &mut Started) -> Result<()> {
+pub(crate) fn wait_for_end(process: &mut Started) -> Result<()> {
     let until = tokio::time::Instant::now() + START_TIMEOUT;
     while process.exited()?.is_none() {
         ensure!(tokio::time::Instant::now() < until, "PostgreSQL does not end");
@@ -310,7 +342,15 @@ fn children_of(parent: u32) -> Vec<u32> {
     pids.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
+/// A folder in memory, if there is one with room. A server that was killed finds all there that it wrote, as on a disk,
+/// and does not wait for the disk of a busy machine.
+fn memory_folder() -> Option<&'static Path> {
+    const ROOM: u64 = 2 << 30;
+    let folder = Path::new("/dev/shm");
+    (host::files::free_bytes(folder).ok()? > ROOM).then_some(folder)
+}
+
 /// A port that nobody listens on.
-fn free_port() -> Result<u16> {
+pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }

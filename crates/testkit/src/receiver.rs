@@ -93,7 +93,7 @@ impl ReceivedMessage {
         body["type"].as_str().or_else(|| body[0]["name"].as_str()).unwrap_or_default().to_owned()
     }
 
-    /// Fails unless it is signed as the Standard Webhooks specification says, by whoever has the secret.
+    /// Fails unless it is signed as the Standard Webhooks specification says, by anyone who has the secret.
     pub fn verify(&self, secret: &str) -> Result<()> {
         let key = secret.strip_prefix("whsec_").context("a secret begins with `whsec_`")?;
         let key = BASE64_STANDARD.decode(key)?;
@@ -187,7 +187,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
         connections.spawn(async move {
             let service = service_fn(move |request| Arc::clone(&shared).answer(request));
             let served = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-            // Whoever asked sees the connection end; there is nobody else to tell.
+            // Anyone who asked sees the connection end; there is nobody else to tell.
             drop(stopped.run_until_cancelled(served).await);
         });
     }

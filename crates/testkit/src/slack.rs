@@ -2,7 +2,7 @@
 //! and Socket Mode.
 //!
 //! It tells of messages as Slack does: in an envelope that is sent again over the next connection until it is
-//! acknowledged, a mention as two events of one message. Whoever asks for what does not fit is refused as by Slack.
+//! acknowledged, a mention as two events of one message. Anyone who asks for what does not fit is refused as by Slack.
 
 mod record;
 mod serve;

@@ -203,7 +203,21 @@ impl World {
 
     /// Starts a server that ends with the value returned.
     pub async fn up(&self) -> Result<Server> {
-        let mut child = self.command(&["up", "--json"]).stderr(Stdio::inherit()).spawn()?;
+        self.start(&["up"]).await
+    }
+
+    /// The same, with its log in a file.
+    pub async fn up_logging_to(&self, log: &Path) -> Result<Server> {
+        self.start_with(&["up"], Stdio::from(std::fs::File::create(log)?)).await
+    }
+
+    /// Starts a server by another command, such as one of many homes.
+    pub async fn start(&self, arguments: &[&str]) -> Result<Server> {
+        self.start_with(arguments, Stdio::inherit()).await
+    }
+
+    async fn start_with(&self, arguments: &[&str], stderr: Stdio) -> Result<Server> {
+        let mut child = self.command(&[arguments, &["--json"]].concat()).stderr(stderr).spawn()?;
         let stdout = child.stdout.take().context("it has a standard output")?;
         let mut lines = BufReader::new(stdout).lines();
         let Some(line) = lines.next_line().await? else {

@@ -142,7 +142,7 @@ pub struct SpentBy {
 pub struct StoryCounts {
     /// Uses of tools, ours and its own
     pub calls: i64,
-    /// Letters to it and from it
+    /// Mails to it and from it
     pub mail: i64,
     /// Agents that it started
     pub children: u32,

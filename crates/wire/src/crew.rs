@@ -109,7 +109,7 @@ pub struct CrewActivity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrewQuestion {
-    /// The letter that asks
+    /// The mail that asks
     pub mail_id: MailId,
     /// Subject
     pub subject: String,

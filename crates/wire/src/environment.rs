@@ -24,6 +24,9 @@ impl fmt::Debug for HandedOnVariables {
 pub struct CheckEnvironmentRequest {
     /// Names and values; `handedOnToChecks` of `GET /api/environment` lists the names
     pub environment: HandedOnVariables,
+    /// True if the server's own environment will do in place of values that were handed on before and are gone
+    #[serde(default)]
+    pub accept_servers: bool,
 }
 
 /// Variables that the server keeps in memory for the check of a task's work.

@@ -17,6 +17,7 @@ pub mod error;
 pub mod event;
 pub mod files;
 pub mod git;
+pub mod hosts;
 pub mod login;
 pub mod loops;
 pub mod mail;

@@ -34,7 +34,8 @@ pub struct LoopView {
     /// Current phase
     pub phase: Phase,
     /// Pending request of a person
-    pub wish: Option<LoopRequest>,
+    #[serde(rename = "wish")]
+    pub request: Option<LoopRequest>,
     /// Why it waits or ended
     pub reason: Option<String>,
     /// The iteration it is in, or had last; 0 is the planning

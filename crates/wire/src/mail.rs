@@ -1,4 +1,4 @@
-//! Mail: letters and threads as people read them, and the answers of the mail tools.
+//! Mail: mails and threads as people read them, and the answers of the mail tools.
 
 use crate::paging::PageCursor;
 use model::agent::{AgentStateName, AgentType};
@@ -9,14 +9,15 @@ use serde::{Deserialize, Serialize};
 /// Mailbox to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum LetterBox {
+#[schemars(rename = "LetterBox")]
+pub enum MailFolder {
     /// Those for the human
     Me,
     /// Those for the human that wait for an answer
     Asks,
     /// Those for agents
     Agents,
-    /// Those for the human about trouble
+    /// Those for the human about failures
     Alerts,
     /// Those from the human
     Sent,
@@ -25,18 +26,19 @@ pub enum LetterBox {
 /// Kind of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum LetterKind {
+#[schemars(rename = "LetterKind")]
+pub enum MailKind {
     /// It asks something
     Question,
     /// It asks leave to use a tool
     Permission,
-    /// It tells of trouble
+    /// It reports a failure
     Alert,
     /// It only tells
     Letter,
 }
 
-impl LetterKind {
+impl MailKind {
     /// Returns true if it wants an answer.
     pub const fn asks(self) -> bool {
         matches!(self, Self::Question | Self::Permission)
@@ -62,13 +64,14 @@ pub struct PersonView {
     pub system: bool,
 }
 
-/// A letter in a list.
+/// A mail in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LetterView {
+#[schemars(rename = "LetterView")]
+pub struct MailEntry {
     /// Its id
     pub id: MailId,
-    /// The letter with which its thread began
+    /// The mail with which its thread began
     pub thread_id: MailId,
     /// Sender
     pub from: PersonView,
@@ -83,24 +86,25 @@ pub struct LetterView {
     /// When it was read
     pub read_at: Option<Timestamp>,
     /// Type
-    pub kind: LetterKind,
+    pub kind: MailKind,
     /// True if an answer of the human is awaited
     pub needs_answer: bool,
     /// Number of replies
     pub replies: u64,
 }
 
-/// Some letters.
+/// Some mails.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Letters {
-    /// The letters, newest first
-    pub letters: Vec<LetterView>,
+#[schemars(rename = "Letters")]
+pub struct MailList {
+    /// The mails, newest first
+    pub letters: Vec<MailEntry>,
     /// Where the next page begins, if there may be one
     pub next_cursor: Option<i64>,
 }
 
-/// An answer that a letter offers.
+/// An answer that a mail offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OfferView {
@@ -115,10 +119,11 @@ pub struct OfferView {
 /// A mail with its body.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ThreadLetter {
+#[schemars(rename = "ThreadLetter")]
+pub struct ThreadMail {
     /// Entry as in lists
     #[serde(flatten)]
-    pub letter: LetterView,
+    pub letter: MailEntry,
     /// Decoded body
     pub body: String,
     /// True if only its beginning is included, because the thread is very long
@@ -128,7 +133,7 @@ pub struct ThreadLetter {
     /// Permission it requests
     pub request: Option<PermissionRequest>,
     /// Answer
-    pub settled: Option<LetterAnswer>,
+    pub settled: Option<MailAnswer>,
 }
 
 /// Permission request of an agent.
@@ -144,10 +149,11 @@ pub struct PermissionRequest {
 /// Answer to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LetterAnswer {
+#[schemars(rename = "LetterAnswer")]
+pub struct MailAnswer {
     /// Author
     pub by: PersonView,
-    /// With which letter
+    /// With which mail
     pub mail_id: MailId,
     /// When
     pub at: Timestamp,
@@ -169,12 +175,12 @@ pub struct WaitingTask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Thread {
-    /// The letter with which it began
+    /// The mail with which it began
     pub thread_id: MailId,
     /// Subject
     pub subject: String,
-    /// The letters, oldest first
-    pub letters: Vec<ThreadLetter>,
+    /// The mails, oldest first
+    pub letters: Vec<ThreadMail>,
     /// Number of older mails left out
     pub left_out: usize,
     /// Agent that an answer goes to; null if there is none
@@ -187,7 +193,7 @@ pub struct Thread {
     pub waits_behind: Vec<WaitingTask>,
 }
 
-/// A letter, as the office shows it.
+/// A mail, as the office shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MailView {
@@ -209,11 +215,11 @@ pub struct MailView {
     pub read_at: Option<Timestamp>,
 }
 
-/// That a letter is on its way.
+/// That a mail is on its way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SentMail {
-    /// The letter
+    /// The mail
     pub mail_id: MailId,
     /// When it was written
     pub timestamp: Timestamp,
@@ -233,7 +239,7 @@ pub struct InboxAnswer {
     pub count: usize,
     /// Number of unread mails in the inbox
     pub unread_count: i64,
-    /// The letters
+    /// The mails
     pub mails: Vec<MailView>,
     /// Cursor after the last of them, on the last page after all mail: with it and `waitSeconds` a call waits for mail
     /// that comes later

@@ -67,6 +67,9 @@ pub struct MergeView {
     pub setup_output: Option<String>,
     /// Conflicting files
     pub files: Vec<String>,
+    /// Variables that the check would lack, or have with another value, because the server that had them has ended
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_variables: Vec<String>,
     /// Author of the work
     pub agent_id: Option<AgentId>,
     /// Approver; null for the human
@@ -218,6 +221,9 @@ pub struct ReviewDeskTask {
     pub supervisor_id: Option<AgentId>,
     /// Its previous merge; null if it was never approved
     pub last_merge: Option<MergeView>,
+    /// Variables that the check would lack, or have with another value, if it were approved without handing them on
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_variables: Vec<String>,
 }
 
 /// Work waiting for approval, and approved work waiting to be merged.

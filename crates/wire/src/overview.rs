@@ -28,8 +28,8 @@ pub struct Overview {
     pub agents: AgentCounts,
     /// Number of open tasks
     pub open_tasks: i64,
-    /// Letters for the human
-    pub mail: LetterCounts,
+    /// Mails for the human
+    pub mail: MailCounts,
     /// Work in review
     pub reviews: ReviewCounts,
     /// Spending today
@@ -70,10 +70,11 @@ pub struct AgentCounts {
     pub ended: u64,
 }
 
-/// Letters for the human.
+/// Mails for the human.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LetterCounts {
+#[schemars(rename = "LetterCounts")]
+pub struct MailCounts {
     /// Not read yet
     pub unread: i64,
     /// Questions that wait for an answer
@@ -116,7 +117,7 @@ pub struct LimitedModel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum NeedKind {
-    /// A letter asks something
+    /// A mail asks something
     Question,
     /// An agent asks leave to use a tool
     Permission,
@@ -128,7 +129,7 @@ pub enum NeedKind {
     Budget,
     /// Approved work could not be merged
     Merge,
-    /// A letter tells of trouble
+    /// A mail reports a failure
     Mail,
 }
 

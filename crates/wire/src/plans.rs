@@ -118,7 +118,7 @@ pub struct PlanWorker {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanQuestion {
-    /// The letter, for `adjutant mail read` and `adjutant mail reply`
+    /// The mail, for `adjutant mail read` and `adjutant mail reply`
     pub mail_id: MailId,
     /// Asking agent
     pub agent_id: Option<AgentId>,

@@ -144,6 +144,9 @@ pub struct ReviewStory {
     pub pull_request: Option<PullRequestView>,
     /// The reviews, first to last
     pub reviews: Vec<ReviewView>,
+    /// Variables that the check would lack, or have with another value, if the work were approved without handing them on
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_variables: Vec<String>,
 }
 
 /// A page of reviews.

@@ -68,7 +68,7 @@ pub struct StartedRun {
     pub role: String,
     /// Current task
     pub task_slug: String,
-    /// What whoever started it should know, such as that it works in the project itself
+    /// Warnings for the caller that started it, such as that it works in the project itself
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -38,7 +38,7 @@ pub struct ServerStatus {
 }
 
 /// A home in PostgreSQL, and the server that owns it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedHomeStatus {
     /// Name of the home
@@ -51,6 +51,61 @@ pub struct SharedHomeStatus {
     pub url: String,
     /// Id of the machine that has the run folders of its agents
     pub machine: String,
+    /// The standby that a commit waits for; absent while PostgreSQL cannot be asked
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standby: Option<StandbyStatus>,
+    /// The servers that follow the home, by address
+    #[serde(default)]
+    pub followers: Vec<FollowerStatus>,
+    /// Why PostgreSQL cannot be asked
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// Why what is answered may be lost with this PostgreSQL, which `cluster.allowLoss` allows
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_lose: Option<String>,
+}
+
+/// Standbys of a PostgreSQL, and its replication mode.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StandbyStatus {
+    /// Replication mode
+    pub mode: StandbyMode,
+    /// The standbys that a commit waits for, as PostgreSQL's setting names them
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaited: Option<String>,
+    /// Standbys that are connected, as far as this role of PostgreSQL may see them
+    pub connected: i64,
+}
+
+/// Replication mode of a PostgreSQL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum StandbyMode {
+    /// Nowhere: what its disk loses is lost
+    None,
+    /// To a standby that no commit waits for: a failover loses the newest commits
+    Asynchronous,
+    /// To a standby that every commit waits for: a failover loses nothing
+    Synchronous,
+}
+
+/// A server that follows a home.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FollowerStatus {
+    /// Address under which other servers reach it
+    pub url: String,
+    /// Id of its machine
+    pub machine: String,
+    /// Its version
+    pub version: String,
+    /// Commits that its file lacks
+    pub missing_commits: i64,
+    /// Seconds since the oldest of them
+    pub late_seconds: f64,
+    /// Seconds since it was heard of
+    pub seen_seconds: f64,
 }
 
 /// Answer of `/healthz` and `/readyz`, which need no token.

@@ -95,7 +95,7 @@ pub struct TaskAgent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskQuestion {
-    /// The letter that asks
+    /// The mail that asks
     pub mail_id: MailId,
     /// Subject
     pub subject: String,

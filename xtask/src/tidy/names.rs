@@ -158,12 +158,22 @@ fn after_bracket(text: &str) -> &str {
 
 /// A file without its comments and the contents of its strings; lines stay where they are.
 fn code_of(text: &str) -> String {
+    let text = without_strings(text);
+    let code = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
+    text.split('\n').map(code).collect::<Vec<_>>().join("\n")
+}
+
+/// A file without the contents of its strings; lines stay where they are.
+pub(super) fn without_strings(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let skipped = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if let Some(raw) = raw_string(rest) {
+            let (comment, after) = rest.split_at(rest.find('\n').unwrap_or(rest.len()));
+            code.push_str(comment);
+            rest = after;
+            continue;
+        } else if let Some(raw) = raw_string(rest).filter(|_| !code.ends_with(is_of_name)) {
             raw
         } else if first == '"' {
             string(rest)
@@ -179,6 +189,10 @@ fn code_of(text: &str) -> String {
         rest = after;
     }
     code
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// The length of the raw string that a text begins with.

@@ -151,7 +151,7 @@ mod tests {
             ("server/src/tail.rs", "web/src/api/live.ts", true),
             ("host/src/supervise.rs", "engine/src/crew/run/keeper.rs", true),
             ("store/src/core/tx.rs", "host/src/clock.rs", true),
-            ("engine/src/tools/mail/send.rs", "engine/src/mail/letter.rs", false),
+            ("engine/src/tools/mail/send.rs", "engine/src/mail/outgoing.rs", false),
             ("engine/src/call/door.rs", "engine/src/tools/mail/send.rs", true),
             ("engine/src/delivery/jobs.rs", "engine/src/delivery/outbox.rs", false),
             ("engine/src/delivery/outbox.rs", "engine/src/delivery/jobs.rs", true),

@@ -12,22 +12,22 @@ use host::files::{self, Mode, at};
 use sha2::{Digest as _, Sha256};
 
 use super::{DATABASE, FORMAT, MANIFEST, Manifest, SUMS, hex, is_ours, sha256};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 
 /// Longest manifest or list of sums.
 const MAX_HEAD_BYTES: u64 = 256 << 20;
 
 /// Why a file is not a backup that can be used.
-fn damaged(what: impl std::fmt::Display) -> Trouble {
-    Trouble::usage(format!("the backup is damaged: {what}")).hint("nothing was changed")
+fn damaged(what: impl std::fmt::Display) -> CliError {
+    CliError::usage(format!("the backup is damaged: {what}")).hint("nothing was changed")
 }
 
 /// Unpacks a backup into an empty folder, checks all of it, and says who wrote it.
-pub(crate) fn unpack(file: &Path, into: &Path) -> Result<Manifest, Trouble> {
+pub(crate) fn unpack(file: &Path, into: &Path) -> Result<Manifest, CliError> {
     let opened = File::open(file).map_err(at("open", file))?;
     let mut tar = tar::Archive::new(std::io::BufReader::new(opened));
     let mut entries = tar.entries().map_err(damaged)?;
-    let mut head = |name: &str| -> Result<Vec<u8>, Trouble> {
+    let mut head = |name: &str| -> Result<Vec<u8>, CliError> {
         let entry = entries.next().transpose().map_err(|_| not_ours(file))?;
         let entry = entry.ok_or_else(|| not_ours(file))?;
         if entry.path_bytes().as_ref() != name.as_bytes() {
@@ -40,9 +40,9 @@ pub(crate) fn unpack(file: &Path, into: &Path) -> Result<Manifest, Trouble> {
     let manifest_bytes = head(MANIFEST)?;
     let manifest: Manifest = serde_json::from_slice(&manifest_bytes).map_err(|_| not_ours(file))?;
     if manifest.format > FORMAT {
-        let said =
+        let message =
             format!("the backup has format {}, and this Adjutant knows {FORMAT}", manifest.format);
-        return Err(Trouble::usage(said).hint("use a newer Adjutant"));
+        return Err(CliError::usage(message).hint("use a newer Adjutant"));
     }
     let mut sums = sums_of(&head(SUMS)?)?;
     if sums.remove(MANIFEST).as_deref() != Some(sha256(&manifest_bytes).as_str()) {
@@ -70,13 +70,13 @@ pub(crate) fn unpack(file: &Path, into: &Path) -> Result<Manifest, Trouble> {
     Ok(manifest)
 }
 
-fn not_ours(file: &Path) -> Trouble {
-    Trouble::new(Code::InvalidInput, format!("`{}` is not a backup", file.display()))
+fn not_ours(file: &Path) -> CliError {
+    CliError::new(Code::InvalidInput, format!("`{}` is not a backup", file.display()))
         .hint("name a file that `adjutant backup` wrote")
 }
 
 /// The sums by the names of their entries.
-fn sums_of(bytes: &[u8]) -> Result<BTreeMap<String, String>, Trouble> {
+fn sums_of(bytes: &[u8]) -> Result<BTreeMap<String, String>, CliError> {
     let text = std::str::from_utf8(bytes).map_err(damaged)?;
     let sum = |line: &str| {
         let (sum, name) = line.split_once("  ")?;
@@ -87,7 +87,7 @@ fn sums_of(bytes: &[u8]) -> Result<BTreeMap<String, String>, Trouble> {
 }
 
 /// Writes one entry to disk, and gives its sum.
-fn extract(entry: &mut impl Read, path: &Path) -> Result<String, Trouble> {
+fn extract(entry: &mut impl Read, path: &Path) -> Result<String, CliError> {
     if let Some(dir) = path.parent() {
         files::make_dir(dir, Mode::Private)?;
     }
@@ -108,7 +108,7 @@ fn extract(entry: &mut impl Read, path: &Path) -> Result<String, Trouble> {
 }
 
 /// Waits until the folders are on disk, too.
-fn sync_tree(dir: &Path) -> Result<(), Trouble> {
+fn sync_tree(dir: &Path) -> Result<(), CliError> {
     for name in files::list(dir)? {
         let path = dir.join(name);
         if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir()) {

@@ -15,7 +15,7 @@ use host::files::{self, FileError, Mode, at};
 use model::Timestamp;
 
 use super::{DATABASE, Places, point};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::environment::Environment;
 
 /// File that says that everything is unpacked, and where the old things go.
@@ -43,7 +43,7 @@ impl<'a> Swap<'a> {
     }
 
     /// Decides on the exchange, and says where the old things go.
-    pub(crate) fn decide(&self, now: Timestamp) -> Result<PathBuf, Trouble> {
+    pub(crate) fn decide(&self, now: Timestamp) -> Result<PathBuf, CliError> {
         let stamp = now.to_string().replace([':', '.'], "-");
         let aside = self.places.state.join(format!("replaced-{stamp}"));
         files::write(&self.staging.join(READY), &aside.display().to_string(), Mode::Private)?;
@@ -52,7 +52,7 @@ impl<'a> Swap<'a> {
     }
 
     /// Brings an exchange that was decided on to its end.
-    pub(crate) fn finish(&self) -> Result<(), Trouble> {
+    pub(crate) fn finish(&self) -> Result<(), CliError> {
         let ready = files::read(&self.staging.join(READY))?.unwrap_or_default();
         let aside = PathBuf::from(ready);
         if !self.staging.join(ASIDE).is_file() {
@@ -73,7 +73,7 @@ impl<'a> Swap<'a> {
         Ok(())
     }
 
-    fn move_aside(&self, aside: &Path) -> Result<(), Trouble> {
+    fn move_aside(&self, aside: &Path) -> Result<(), CliError> {
         let mut old = self.places.parts();
         // The log of the old record must not be taken for that of the new one.
         for end in ["-wal", "-shm"] {
@@ -87,8 +87,8 @@ impl<'a> Swap<'a> {
             files::make_dir(aside, Mode::Private)?;
             let to = aside.join(name);
             if to.exists() {
-                let said = format!("`{}` is there again; move it away", place.display());
-                return Err(Trouble::usage(said).hint("then run `adjutant up`"));
+                let message = format!("`{}` is there again; move it away", place.display());
+                return Err(CliError::usage(message).hint("then run `adjutant up`"));
             }
             rename(&place, &to)?;
             if name == DATABASE {

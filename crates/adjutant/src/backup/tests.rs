@@ -72,7 +72,7 @@ impl Stage {
         file
     }
 
-    fn unpacked(&self, file: &Path) -> Result<PathBuf, Trouble> {
+    fn unpacked(&self, file: &Path) -> Result<PathBuf, CliError> {
         let into = self.dir.path().join("into");
         if into.exists() {
             fs::remove_dir_all(&into).unwrap();
@@ -181,11 +181,11 @@ fn a_backup_with_a_path_that_leads_elsewhere_is_refused() {
     tar.append_data(&mut header, "roles/extra.md", &b""[..]).unwrap();
     let file = stage.dir.path().join("extra.tar");
     fs::write(&file, tar.into_inner().unwrap()).unwrap();
-    let trouble = stage.unpacked(&file).unwrap_err();
+    let cli_error = stage.unpacked(&file).unwrap_err();
     assert!(
-        trouble.message().contains("`roles/extra.md` does not belong"),
+        cli_error.message().contains("`roles/extra.md` does not belong"),
         "{}",
-        trouble.message()
+        cli_error.message()
     );
 }
 

@@ -15,7 +15,7 @@ use super::{
 };
 use super::{hex, is_ours, point, sha256};
 use crate::app::now;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::environment::Environment;
 
 /// A backup to be written.
@@ -50,7 +50,7 @@ struct Entry {
 
 impl Backup<'_> {
     /// Writes the file under a scratch name, and puts it under its own once it is on disk.
-    pub(crate) fn write(&self, file: &Path) -> Result<Written, Trouble> {
+    pub(crate) fn write(&self, file: &Path) -> Result<Written, CliError> {
         let mut entries = vec![Entry::of(DATABASE.to_owned(), self.snapshot.to_owned())?];
         for name in WRITTEN_BY_PEOPLE {
             self.collect(name, &self.places.home.join(name), &mut entries)?;
@@ -62,11 +62,11 @@ impl Backup<'_> {
         let mut tar = tar::Builder::new(whole);
         match fill(&mut tar, &entries) {
             Ok(()) => {}
-            Err(trouble) => {
+            Err(cli_error) => {
                 if let Ok(whole) = tar.into_inner() {
                     whole.discard();
                 }
-                return Err(trouble);
+                return Err(cli_error);
             }
         }
         let whole = tar.into_inner()?;
@@ -77,7 +77,7 @@ impl Backup<'_> {
     }
 
     /// Collects a file, or all files below a folder, in order.
-    fn collect(&self, name: &str, path: &Path, into: &mut Vec<Entry>) -> Result<(), Trouble> {
+    fn collect(&self, name: &str, path: &Path, into: &mut Vec<Entry>) -> Result<(), CliError> {
         let Ok(mut meta) = fs::symlink_metadata(path) else { return Ok(()) };
         // People may link a whole part or a file. A folder further down may lead round in a circle, and agents can
         // write to run folders.
@@ -92,8 +92,8 @@ impl Backup<'_> {
             for child in files::list(path)? {
                 let Some(child_name) = child.to_str() else {
                     let named = path.join(&child).display().to_string();
-                    let said = format!("`{named}` has a name that is not UTF-8; rename it");
-                    return Err(Trouble::new(Code::InvalidInput, said));
+                    let message = format!("`{named}` has a name that is not UTF-8; rename it");
+                    return Err(CliError::new(Code::InvalidInput, message));
                 };
                 self.collect(&format!("{name}/{child_name}"), &path.join(child_name), into)?;
             }
@@ -117,7 +117,7 @@ impl Backup<'_> {
 }
 
 impl Entry {
-    fn of(name: String, path: PathBuf) -> Result<Self, Trouble> {
+    fn of(name: String, path: PathBuf) -> Result<Self, CliError> {
         let (mut file, bytes) = open(&path)?;
         let mut digest = Sha256::new();
         let read = copy(&mut file, bytes, |part| {
@@ -130,13 +130,13 @@ impl Entry {
 }
 
 /// Opens a file that must be a plain one; whatever else is in its place does not make us wait.
-fn open(path: &Path) -> Result<(File, u64), Trouble> {
+fn open(path: &Path) -> Result<(File, u64), CliError> {
     let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
     let file = opened.map_err(at("open", path))?;
     let meta = file.metadata().map_err(at("open", path))?;
     if !meta.is_file() {
-        return Err(Trouble::usage(format!("`{}` is not a plain file", path.display())));
+        return Err(CliError::usage(format!("`{}` is not a plain file", path.display())));
     }
     Ok((file, meta.len()))
 }
@@ -160,7 +160,7 @@ fn copy(
     Ok(())
 }
 
-fn fill(tar: &mut tar::Builder<AtomicFile>, entries: &[Entry]) -> Result<(), Trouble> {
+fn fill(tar: &mut tar::Builder<AtomicFile>, entries: &[Entry]) -> Result<(), CliError> {
     let created_at = now();
     let manifest = Manifest {
         format: FORMAT,
@@ -193,8 +193,8 @@ fn fill(tar: &mut tar::Builder<AtomicFile>, entries: &[Entry]) -> Result<(), Tro
             tar.append_data(&mut header(entry.bytes), &entry.name, &mut summed)?;
         }
         if hex(&summed.digest.finalize()) != entry.sha256 {
-            let said = format!("`{}` changed while it was backed up", entry.path.display());
-            return Err(Trouble::new(Code::Conflict, said).hint("run `adjutant backup` again"));
+            let message = format!("`{}` changed while it was backed up", entry.path.display());
+            return Err(CliError::new(Code::Conflict, message).hint("run `adjutant backup` again"));
         }
     }
     tar.finish()?;

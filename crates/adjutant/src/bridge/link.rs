@@ -17,7 +17,7 @@ use super::listen::Pause;
 use super::message::{LAST_EVENT_ID, Message, SESSION_ID, error_line, is_answer, put};
 use super::session::Session;
 use crate::client::{ApiError, Client, ClientError};
-use crate::server_process::connect::{self, ConnectError, Where};
+use crate::server_process::connect::{self, ConnectError, ServerLocation};
 
 /// Attempts per message and server.
 const TRIES: u32 = 4;
@@ -30,7 +30,7 @@ const INTERNAL_ERROR: i32 = -32603;
 /// The bridge's side of the conversation, shared by every request under way.
 #[derive(Debug)]
 pub(super) struct Link {
-    at: Where,
+    at: ServerLocation,
     /// `/mcp`, with the toolsets in it
     path: String,
     out: mpsc::Sender<Bytes>,
@@ -112,6 +112,8 @@ impl Failure {
             error @ (ClientError::NoServer { .. }
             | ClientError::NotOurs { .. }
             | ClientError::UnknownToken { .. }
+            | ClientError::Tls { .. }
+            | ClientError::Address(_)
             | ClientError::Unusable { .. }) => Self::NotSent(error),
         }
     }
@@ -130,7 +132,7 @@ impl Failure {
 }
 
 impl Link {
-    pub(super) fn new(at: Where, path: String, out: mpsc::Sender<Bytes>) -> Self {
+    pub(super) fn new(at: ServerLocation, path: String, out: mpsc::Sender<Bytes>) -> Self {
         let client = connect::locate(&at).unwrap_or_else(|error| {
             // The first message will say so to the client.
             tracing::warn!(%error, "could not locate the server; retrying");
@@ -370,8 +372,8 @@ impl Link {
 
     /// Remembers what `initialize` agreed on.
     fn agree(&self, id: Option<&str>, line: &[u8], message: &Message, answer: Answer) {
-        let said: Value = serde_json::from_slice(line).unwrap_or_default();
-        let Some(version) = said["result"]["protocolVersion"].as_str() else { return };
+        let text: Value = serde_json::from_slice(line).unwrap_or_default();
+        let Some(version) = text["result"]["protocolVersion"].as_str() else { return };
         let session = Session::new(id, version, message.line.clone());
         {
             let mut state = self.state();
@@ -480,8 +482,8 @@ impl Link {
 
 /// True if a line answers a message.
 fn answers(line: &[u8], message: &Message) -> bool {
-    let said: Value = serde_json::from_slice(line).unwrap_or_default();
-    message.is_request() && is_answer(&said) && said.get("id") == message.id.as_ref()
+    let text: Value = serde_json::from_slice(line).unwrap_or_default();
+    message.is_request() && is_answer(&text) && text.get("id") == message.id.as_ref()
 }
 
 fn key(id: Option<&Value>) -> String {

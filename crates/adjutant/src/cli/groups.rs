@@ -29,7 +29,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
     ("Connect", &["mcp", "tool", "webhooks", "slack"]),
     (
         "Maintain",
-        &["config", "reload", "home", "clean", "backup", "restore", "completions", "help"],
+        &["config", "reload", "home", "serve", "clean", "backup", "restore", "completions", "help"],
     ),
 ];
 /// Columns before what a command does.

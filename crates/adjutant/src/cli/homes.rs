@@ -1,8 +1,10 @@
 //! The grammar of `adjutant home`: homes in PostgreSQL, which several servers share.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use http::Uri;
 
 /// `home`.
 #[derive(Debug, Args)]
@@ -18,6 +20,63 @@ pub(crate) struct DatabaseArgs {
     /// PostgreSQL that keeps the homes, such as `postgres://crew@db/adjutant` (default: `database` of the configuration)
     #[arg(long, value_name = "URL")]
     pub(crate) database: Option<String>,
+}
+
+/// `serve`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ServeHomesArgs {
+    /// Action
+    #[command(subcommand)]
+    pub(crate) verb: Option<ServeVerb>,
+    /// PostgreSQL that keeps the homes, such as `postgres://crew@db/adjutant` (default: `ADJUTANT_DATABASE`)
+    #[arg(long, value_name = "URL")]
+    pub(crate) database: Option<String>,
+    /// Keep the state of the homes below this folder; only one `serve` uses it (default: in your own state folder)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) state: Option<PathBuf>,
+    /// Listen on this address
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) host: IpAddr,
+    /// Listen on this port; 0 is any free port (default: `ADJUTANT_SERVER_PORT`, else 3000)
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
+    /// Address under which other hosts reach this one (default: where it listens)
+    #[arg(long, value_name = "URL", value_parser = host_url)]
+    pub(crate) url: Option<String>,
+    /// Answer requests for this name too; a home's page is at HOME.NAME. Can be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// Seconds for which a home stays with a server that is not heard of
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=300))]
+    pub(crate) lease: u32,
+}
+
+/// Actions of `serve`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServeVerb {
+    /// Show the homes of this host and the other hosts; exits with 6 if no `serve` runs here
+    #[command(after_help = "\
+Example:
+  adjutant serve status
+  adjutant serve status --json | jq '.homes[] | select(.state == \"failing\")'")]
+    Status {
+        /// State folder of the `serve` that is meant
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        state: Option<PathBuf>,
+    },
+}
+
+/// Reads the address of a host: no path, since homes are below it.
+fn host_url(text: &str) -> Result<String, String> {
+    let fits = text.parse::<Uri>().is_ok_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.host().is_some()
+            && uri.path() == "/"
+            && uri.query().is_none()
+    });
+    let hint = "write it as `http://crew-1:3000`";
+    fits.then(|| text.trim_end_matches('/').to_owned()).ok_or_else(|| hint.to_owned())
 }
 
 /// Actions of `home`.
@@ -94,10 +153,13 @@ Example:
 
 They come into force at once, on whichever server owns the home.")]
     Push,
-    /// Write configuration, roles and templates of the home into this folder
+    /// Make configuration, roles and templates of this folder those of the home
     #[command(after_help = "\
 Example:
-  adjutant home pull")]
+  adjutant home pull
+
+A file that the home no longer has is removed. What is replaced or removed is
+kept in a folder of the state folder, which the answer names.")]
     Pull,
     /// Show how this folder differs from the configuration, roles and templates of the home
     #[command(after_help = "\

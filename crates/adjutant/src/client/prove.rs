@@ -1,5 +1,5 @@
 //! The other side proves who it is before it is sent a token: it answers a nonce with an HMAC keyed by the token's
-//! hash. One proof is enough for a client and its clones; whoever looks for the server again makes a new client.
+//! hash. One proof is enough for a client and its clones; anyone who looks for the server again makes a new client.
 
 use std::time::Duration;
 
@@ -187,7 +187,7 @@ mod tests {
         let (url, _tasks) = serve(stand_in::proving("secret", elsewhere)).await;
         let bound = Client::proving(&url, "secret", Named::ByFile).unwrap();
         assert!(matches!(bound.prove().await, Err(ClientError::NotOurs { .. })));
-        // Whoever names the address may have put a tunnel in front of it.
+        // Anyone who names the address may have put a tunnel in front of it.
         Client::proving(&url, "secret", Named::ByEnvironment).unwrap().prove().await.unwrap();
         let other = Client::proving(&url, "another secret", Named::ByEnvironment).unwrap();
         assert!(matches!(other.prove().await, Err(ClientError::UnknownToken { .. })));

@@ -6,7 +6,7 @@ use wire::tasks::{TaskView, TasksAnswer};
 
 use crate::app::{App, call_tool, now, query};
 use crate::cli::EpicVerb;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, all_rows};
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::reconnect::Steady;
@@ -16,7 +16,7 @@ use crate::terminal::render::{Page, age, bold, elastic, line, name, quoted};
 const PAGE: usize = 500;
 
 /// Does what was asked.
-pub(crate) async fn run(app: &App, verb: EpicVerb) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, verb: EpicVerb) -> Result<(), CliError> {
     match verb {
         EpicVerb::Create { title, description } => create(app, &title, description).await,
         EpicVerb::List => list(app).await,
@@ -24,7 +24,7 @@ pub(crate) async fn run(app: &App, verb: EpicVerb) -> Result<(), Trouble> {
     }
 }
 
-async fn create(app: &App, title: &str, description: Option<String>) -> Result<(), Trouble> {
+async fn create(app: &App, title: &str, description: Option<String>) -> Result<(), CliError> {
     let description = description.map(text_or_stdin).transpose()?;
     let input = json!({ "title": title, "description": description });
     let epic: Answer<EpicView> = app.call_tool("mcp__epic__create", &input).await?;
@@ -34,7 +34,7 @@ async fn create(app: &App, title: &str, description: Option<String>) -> Result<(
     })?)
 }
 
-async fn list(app: &App) -> Result<(), Trouble> {
+async fn list(app: &App) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let path = |after| query("/api/epics", [("all", Some("true".to_owned())), ("after", after)]);
     let mut epics = steady.fetch_all::<Epics>(path).await?;
@@ -68,7 +68,7 @@ fn state_of(state: &impl serde::Serialize) -> String {
     name.as_str().unwrap_or_default().to_lowercase()
 }
 
-async fn show(app: &App, epic: &str) -> Result<(), Trouble> {
+async fn show(app: &App, epic: &str) -> Result<(), CliError> {
     let client = app.client().await?;
     let input = json!({ "epicId": epic });
     let found: Answer<EpicAnswer> = call_tool(&client, "mcp__epic__get", &input).await?;

@@ -1,6 +1,7 @@
 //! `adjutant home`: makes, lists, moves and checks homes in PostgreSQL, and carries their files.
 
 mod files;
+pub(crate) mod serve;
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +9,12 @@ use engine::{Code, HomeAddress, HomeAdmin, HomeAdminError, HomeDraft, HomeRow};
 use host::files as disk;
 use host::files::Mode;
 use host::owner;
+use model::placement::Placements;
 use serde_json::json;
 
 use crate::app::{App, now};
 use crate::cli::{DatabaseArgs, HomeVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::commands::progress::Progress;
 use crate::config::edit::{self, Written};
 use crate::config::file::TextFile;
@@ -24,9 +26,9 @@ use crate::serve::in_force::accepted_text;
 use crate::terminal::render::{Page, Render, elastic, good as green, line, name, odd};
 
 /// Does what was asked.
-pub(crate) fn run(app: &App, verb: HomeVerb) -> Result<(), Trouble> {
+pub(crate) fn run(app: &App, verb: HomeVerb) -> Result<(), CliError> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "only the operator handles homes")
+        return Err(CliError::new(Code::PermissionDenied, "only the operator handles homes")
             .hint("ask the operator by mail"));
     }
     match verb {
@@ -42,7 +44,7 @@ pub(crate) fn run(app: &App, verb: HomeVerb) -> Result<(), Trouble> {
     }
 }
 
-fn one_thread(work: impl Future<Output = Result<(), Trouble>>) -> Result<(), Trouble> {
+fn one_thread(work: impl Future<Output = Result<(), CliError>>) -> Result<(), CliError> {
     crate::runtime::one_thread()?.block_on(work)
 }
 
@@ -64,13 +66,13 @@ struct Named {
 }
 
 /// Finds the PostgreSQL and the name that are meant.
-fn named(app: &App, given: Option<String>, database: &DatabaseArgs) -> Result<Named, Trouble> {
+fn named(app: &App, given: Option<String>, database: &DatabaseArgs) -> Result<Named, CliError> {
     let home = app.home()?;
     let config = app.config(&home, &[])?;
     let text = database.database.as_deref().unwrap_or(&config.database);
-    let address = address_of(app, text)?;
+    let address = address_of(app, &config, text)?;
     if let Some(problem) = given.as_deref().and_then(config::name_problem) {
-        return Err(Trouble::usage(problem));
+        return Err(CliError::usage(problem));
     }
     let name = match given {
         Some(name) => name,
@@ -79,13 +81,13 @@ fn named(app: &App, given: Option<String>, database: &DatabaseArgs) -> Result<Na
     Ok(Named { home, config, address, name })
 }
 
-fn address_of(app: &App, text: &str) -> Result<HomeAddress, Trouble> {
+fn address_of(app: &App, config: &Config, text: &str) -> Result<HomeAddress, CliError> {
     if !HomeAddress::is_meant_by(text) {
-        return Err(Trouble::usage("this home is on one machine, and no PostgreSQL is named")
+        return Err(CliError::usage("this home is on one machine, and no PostgreSQL is named")
             .hint("name one with `--database postgres://ROLE@HOST/DATABASE`")
             .hint("`adjutant home import` moves this home into it"));
     }
-    Ok(config::address(text, &app.env)?)
+    Ok(config.cluster.address(text, &app.env)?)
 }
 
 /// Makes a home in PostgreSQL, and notes it in the configuration.
@@ -94,13 +96,13 @@ fn make(
     source: Source,
     given: Option<String>,
     database: &DatabaseArgs,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
     let Named { home, config, address, name: home_name } = named(app, given, database)?;
     let state = home.state_dir();
     disk::make_dir(state, Mode::Private)?;
     // Nobody may serve the home meanwhile: what it would still write would be missing.
     let Some(_lock) = owner::lock(&home.lock())? else {
-        return Err(Trouble::new(Code::Conflict, "a server runs for this home")
+        return Err(CliError::new(Code::Conflict, "a server runs for this home")
             .hint("end it first: `adjutant down`"));
     };
     let own = if HomeAddress::is_meant_by(&config.database) {
@@ -111,7 +113,7 @@ fn make(
     let from = (source == Source::ThisMachine).then_some(own.as_path());
     if let Some(path) = from.filter(|path| !path.is_file()) {
         let said = format!("there is no database at `{}` to import", path.display());
-        return Err(Trouble::new(Code::ResourceNotFound, said)
+        return Err(CliError::new(Code::ResourceNotFound, said)
             .hint("`adjutant home create` makes an empty home"));
     }
     let token = home.make_operator_token(&app.env)?;
@@ -153,7 +155,7 @@ fn make(
 }
 
 /// Takes the files for the next server, and says what else they change than where the home is.
-fn accept(app: &App, home: Home) -> Result<(), Trouble> {
+fn accept(app: &App, home: Home) -> Result<(), CliError> {
     let stage = Stage { home, env: app.env.clone(), host: None, port: None, shared_files: None };
     let mut changes = stage.accept()?;
     changes.retain(|it| it.subject != "database" && !it.subject.starts_with("cluster."));
@@ -165,29 +167,29 @@ fn accept(app: &App, home: Home) -> Result<(), Trouble> {
 }
 
 /// The configuration of a home with the PostgreSQL and the name of the home in it.
-fn configured(home: &Home, address: &HomeAddress, home_name: &str) -> Result<String, Trouble> {
+fn configured(home: &Home, address: &HomeAddress, home_name: &str) -> Result<String, CliError> {
     let text = TextFile::read(&home.config())?.text;
     let with_database = set_key(&text, "database", address.text())?;
     set_key(&with_database, "cluster.home", home_name)
 }
 
-fn set_key(text: &str, name: &str, value: &str) -> Result<String, Trouble> {
+fn set_key(text: &str, name: &str, value: &str) -> Result<String, CliError> {
     let config = Config::parse("config.yaml", text)?;
     let path = key::path(&config, name);
     let refused = |refusal: edit::Refusal| {
-        Trouble::usage(format!("config.yaml, line {}: {refusal}", refusal.line))
+        CliError::usage(format!("config.yaml, line {}: {refusal}", refusal.line))
             .hint(format!("set `{name}` to `{value}` there yourself, and run this again"))
     };
     edit::set(text, &path, &Written::of(value.into())).map_err(refused)
 }
 
 /// Writes a home to a folder.
-fn export(app: &App, folder: &Path) -> Result<(), Trouble> {
+fn export(app: &App, folder: &Path) -> Result<(), CliError> {
     let Named { address, name: home_name, .. } = configured_home(app)?;
     let folder = app.env.cwd.join(folder);
     let is_empty = disk::list(&folder)?.is_empty();
     if !is_empty {
-        return Err(Trouble::new(Code::Conflict, format!("`{}` is not empty", folder.display()))
+        return Err(CliError::new(Code::Conflict, format!("`{}` is not empty", folder.display()))
             .hint("name a folder that does not exist yet"));
     }
     disk::make_dir(&folder, Mode::Private)?;
@@ -208,17 +210,17 @@ fn export(app: &App, folder: &Path) -> Result<(), Trouble> {
 }
 
 /// Makes this machine the only one of its home again.
-fn bring_back(app: &App) -> Result<(), Trouble> {
+fn bring_back(app: &App) -> Result<(), CliError> {
     let Named { home, address, name: home_name, .. } = configured_home(app)?;
     let Some(_lock) = owner::lock(&home.lock())? else {
-        return Err(Trouble::new(Code::Conflict, "a server runs for this home")
+        return Err(CliError::new(Code::Conflict, "a server runs for this home")
             .hint("end it first: `adjutant down`"));
     };
     let progress = Progress::waiting(app, "restoring the home");
     let mut admin = HomeAdmin::connect(&address)?;
     let found = admin.home(&home_name)?;
     if let Some(url) = &found.owner_url {
-        return Err(Trouble::new(
+        return Err(CliError::new(
             Code::Conflict,
             format!("the server at {url} owns `{home_name}`"),
         )
@@ -256,7 +258,7 @@ fn bring_back(app: &App) -> Result<(), Trouble> {
 }
 
 /// Moves a database that is there out of the way.
-fn move_aside(database: &Path) -> Result<Option<PathBuf>, Trouble> {
+fn move_aside(database: &Path) -> Result<Option<PathBuf>, CliError> {
     if !database.exists() {
         return Ok(None);
     }
@@ -267,7 +269,7 @@ fn move_aside(database: &Path) -> Result<Option<PathBuf>, Trouble> {
     };
     let free = (1..1000).map(|number| with(database, &format!(".before-{number}")));
     let Some(aside) = free.into_iter().find(|path| !path.exists()) else {
-        return Err(Trouble::new(Code::Conflict, "too many databases were moved aside")
+        return Err(CliError::new(Code::Conflict, "too many databases were moved aside")
             .hint(format!("remove some beside `{}`", database.display())));
     };
     for suffix in ["-wal", "-shm", ""] {
@@ -280,23 +282,36 @@ fn move_aside(database: &Path) -> Result<Option<PathBuf>, Trouble> {
 }
 
 /// The home that the configuration names.
-fn configured_home(app: &App) -> Result<Named, Trouble> {
+fn configured_home(app: &App) -> Result<Named, CliError> {
     named(app, None, &DatabaseArgs { database: None })
 }
 
-fn list(app: &App, database: &DatabaseArgs) -> Result<(), Trouble> {
+fn list(app: &App, database: &DatabaseArgs) -> Result<(), CliError> {
     let address = match &database.database {
-        Some(text) => address_of(app, text)?,
+        Some(text) => {
+            // Also where there is no project.
+            let config = app.home().ok().and_then(|home| app.config(&home, &[]).ok());
+            address_of(app, &config.unwrap_or_default(), text)?
+        }
         None => configured_home(app)?.address,
     };
-    let homes = HomeAdmin::connect(&address)?.homes()?;
-    let value: Vec<_> = homes.iter().map(row_json).collect();
-    Ok(app.render.answer(&json!({ "homes": value }), || listed(&homes))?)
+    let mut admin = HomeAdmin::connect(&address)?;
+    let (homes, placements) = (admin.homes()?, admin.placements()?);
+    let hosts = serve::host_views(&placements);
+    let value: Vec<_> = homes.iter().map(|home| row_json(home, &placements)).collect();
+    Ok(app.render.answer(&json!({ "homes": value, "hosts": hosts }), || {
+        let homes = listed(&homes);
+        if hosts.is_empty() { homes } else { format!("{homes}\n{}", serve::hosts_text(&hosts)) }
+    })?)
 }
 
-fn row_json(home: &HomeRow) -> serde_json::Value {
+fn row_json(home: &HomeRow, placements: &Placements) -> serde_json::Value {
+    let placed = placements.homes.iter().find(|placed| placed.id == home.id);
+    let host = placed.and_then(|placed| placed.host.as_deref());
+    let host = placements.hosts.iter().find(|row| Some(row.note.id.as_str()) == host);
     json!({
         "id": home.id, "name": home.name, "epoch": home.epoch, "ownerUrl": home.owner_url,
+        "hostUrl": host.map(|host| &host.note.url),
         "leaseLeftMs": u64::try_from(home.lease_left.as_millis()).unwrap_or(u64::MAX),
         "seq": home.seq, "queued": home.queued, "running": home.running,
     })
@@ -320,7 +335,7 @@ fn listed(homes: &[HomeRow]) -> String {
     elastic(headings, homes.iter().map(row), "OWNER")
 }
 
-fn check(app: &App) -> Result<(), Trouble> {
+fn check(app: &App) -> Result<(), CliError> {
     let Named { home, address, name: home_name, .. } = configured_home(app)?;
     let state = home.state_dir();
     let own = engine::member_database(state);
@@ -354,16 +369,16 @@ fn check(app: &App) -> Result<(), Trouble> {
         }
         page.into_text().trim_end().to_owned()
     })?;
-    if verdict.problem.is_some() { Err(Trouble::said(1)) } else { Ok(()) }
+    if verdict.problem.is_some() { Err(CliError::reported(1)) } else { Ok(()) }
 }
 
-impl From<HomeAdminError> for Trouble {
+impl From<HomeAdminError> for CliError {
     fn from(error: HomeAdminError) -> Self {
         match error {
             HomeAdminError::Record(error) => error.into(),
             HomeAdminError::Files(error) => {
-                let trouble = Self::new(error.code, error.message.clone());
-                error.suggestions.iter().fold(trouble, Self::hint)
+                let cli_error = Self::new(error.code, error.message.clone());
+                error.suggestions.iter().fold(cli_error, Self::hint)
             }
         }
     }

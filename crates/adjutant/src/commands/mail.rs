@@ -10,7 +10,7 @@ use wire::paging::PageCursor;
 
 use crate::app::{App, call_tool, now};
 use crate::cli::{MailArgs, MailVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client};
 use crate::commands::call::tool::text_or_stdin;
 use crate::terminal::render::{age, bold, dim, elastic, good, line, name, odd, quoted, shown};
@@ -19,7 +19,7 @@ use crate::terminal::render::{age, bold, dim, elastic, good, line, name, odd, qu
 const PAGE: usize = 500;
 
 /// Lists, reads, answers or sends mail.
-pub(crate) async fn run(app: &App, args: MailArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: MailArgs) -> Result<(), CliError> {
     match args.verb {
         None => list(app, &args).await,
         Some(MailVerb::Read { id }) => {
@@ -40,7 +40,7 @@ pub(crate) async fn run(app: &App, args: MailArgs) -> Result<(), Trouble> {
 }
 
 /// Lists the inbox. With `--wait`, once there is unread mail that no list has shown, or the time is up.
-async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
+async fn list(app: &App, args: &MailArgs) -> Result<(), CliError> {
     let client = app.client().await?;
     let shown_file = shown_file(app);
     if let Some(seconds) = args.wait {
@@ -93,7 +93,7 @@ async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
     })?)
 }
 
-async fn page(client: &Client, input: Value) -> Result<Answer<InboxAnswer>, Trouble> {
+async fn page(client: &Client, input: Value) -> Result<Answer<InboxAnswer>, CliError> {
     call_tool(client, "mcp__mail__list_inbox", &input).await
 }
 
@@ -148,7 +148,7 @@ fn answer_with(mail: &MailView) -> String {
     format!("\n{} {command}", dim("Answer with"))
 }
 
-async fn send(app: &App, tool: &str, input: &Value) -> Result<(), Trouble> {
+async fn send(app: &App, tool: &str, input: &Value) -> Result<(), CliError> {
     let sent: Answer<SentMail> = app.call_tool(tool, input).await?;
     Ok(app.render.answer(&sent, || {
         let note = sent.note.as_ref().map(|note| format!("\n{}", odd(line(note))));

@@ -12,9 +12,9 @@ use tokio::time::{Instant, sleep};
 use wire::agent_details::AgentDetails;
 
 use crate::app::{App, escaped};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client, ClientError, ListPage, ToolCall, all_rows};
-use crate::server_process::connect::{self, Where};
+use crate::server_process::connect::{self, ServerLocation};
 use crate::terminal::render::dim;
 
 /// Wait for a server to restart by itself before we start one.
@@ -31,12 +31,14 @@ const TRIES: u32 = 20;
 pub(crate) struct Steady<'a> {
     app: &'a App,
     client: Client,
+    /// Number of servers that were lost
+    losses: u32,
 }
 
 impl<'a> Steady<'a> {
     /// A line to the server of this home.
-    pub(crate) async fn new(app: &'a App) -> Result<Self, Trouble> {
-        Ok(Self { app, client: app.client().await? })
+    pub(crate) async fn new(app: &'a App) -> Result<Self, CliError> {
+        Ok(Self { app, client: app.client().await?, losses: 0 })
     }
 
     /// The server that there is now.
@@ -44,11 +46,16 @@ impl<'a> Steady<'a> {
         &self.client
     }
 
+    /// Number of times that the server was lost. What was in its memory went with it.
+    pub(crate) const fn losses(&self) -> u32 {
+        self.losses
+    }
+
     /// Reads a document of a known shape.
     pub(crate) async fn fetch<T: DeserializeOwned>(
         &mut self,
         path: &str,
-    ) -> Result<Answer<T>, Trouble> {
+    ) -> Result<Answer<T>, CliError> {
         let mut tries = TRIES;
         loop {
             match self.client.get(path).await {
@@ -63,7 +70,7 @@ impl<'a> Steady<'a> {
     pub(crate) async fn fetch_all<P: ListPage>(
         &mut self,
         path_of: impl Fn(Option<String>) -> String,
-    ) -> Result<Vec<Answer<P::Row>>, Trouble> {
+    ) -> Result<Vec<Answer<P::Row>>, CliError> {
         all_rows(async |position| self.fetch::<P>(&path_of(position)).await).await
     }
 
@@ -72,13 +79,13 @@ impl<'a> Steady<'a> {
         &mut self,
         tool: &str,
         input: &impl Serialize,
-    ) -> Result<Answer<T>, Trouble> {
+    ) -> Result<Answer<T>, CliError> {
         let call = ToolCall { tool_name: tool, input, agent_id: None };
         let mut tries = TRIES;
         loop {
             match self.client.call_tool(&call).await {
                 Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
-                answer => return answer.map_err(|error| Trouble::from(error).of_tool(tool)),
+                answer => return answer.map_err(|error| CliError::from(error).of_tool(tool)),
             }
             tries -= 1;
         }
@@ -89,23 +96,37 @@ impl<'a> Steady<'a> {
         &mut self,
         tool: &str,
         input: &impl Serialize,
-    ) -> Result<Answer<T>, Trouble> {
+    ) -> Result<Answer<T>, CliError> {
+        self.call_tool_once_prepared(tool, input, async |_| Ok(())).await
+    }
+
+    /// The same, with each server prepared for the call: what the one before had in memory went with it.
+    pub(crate) async fn call_tool_once_prepared<T: DeserializeOwned>(
+        &mut self,
+        tool: &str,
+        input: &impl Serialize,
+        prepare: impl AsyncFn(&Client) -> Result<(), ClientError>,
+    ) -> Result<Answer<T>, CliError> {
         let secret = host::random::secret("")
-            .map_err(|error| Trouble::new(Code::ExternalError, format!("no key: {error}")))?;
+            .map_err(|error| CliError::new(Code::ExternalError, format!("no key: {error}")))?;
         let key = HeaderValue::from_str(&secret).map_err(std::io::Error::other)?;
         let call = ToolCall { tool_name: tool, input, agent_id: None };
         let mut tries = TRIES;
         loop {
-            match self.client.call_tool_once(&call, &key).await {
+            let asked = async {
+                prepare(&self.client).await?;
+                self.client.call_tool_once(&call, &key).await
+            };
+            match asked.await {
                 Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
-                answer => return answer.map_err(|error| Trouble::from(error).of_tool(tool)),
+                answer => return answer.map_err(|error| CliError::from(error).of_tool(tool)),
             }
             tries -= 1;
         }
     }
 
     /// Id of the agent that a user named: an id, a part of one, or a word such as `last`.
-    pub(crate) async fn agent(&mut self, named: &str) -> Result<AgentId, Trouble> {
+    pub(crate) async fn agent(&mut self, named: &str) -> Result<AgentId, CliError> {
         if let Ok(id) = named.parse() {
             return Ok(id);
         }
@@ -114,7 +135,7 @@ impl<'a> Steady<'a> {
     }
 
     /// Ids of the agents that a user named.
-    pub(crate) async fn agents(&mut self, named: &[String]) -> Result<Vec<AgentId>, Trouble> {
+    pub(crate) async fn agents(&mut self, named: &[String]) -> Result<Vec<AgentId>, CliError> {
         let mut ids = Vec::with_capacity(named.len());
         for named in named {
             ids.push(self.agent(named).await?);
@@ -126,7 +147,7 @@ impl<'a> Steady<'a> {
     pub(crate) async fn agent_if(
         &mut self,
         named: Option<&str>,
-    ) -> Result<Option<String>, Trouble> {
+    ) -> Result<Option<String>, CliError> {
         match named {
             Some(named) => Ok(Some(self.agent(named).await?.to_string())),
             None => Ok(None),
@@ -134,20 +155,21 @@ impl<'a> Steady<'a> {
     }
 
     /// Waits for the next server.
-    async fn back(&mut self) -> Result<(), Trouble> {
+    async fn back(&mut self) -> Result<(), CliError> {
+        self.losses += 1;
         let at = self.place()?;
         if self.comes_back(&at).await? {
             return Ok(());
         }
         self.client = look(&at, BY_SOMEBODY).await?.ok_or_else(|| {
-            Trouble::no_server("the server was stopped; agents keep running")
+            CliError::no_server("the server was stopped; agents keep running")
                 .hint("start it again with `adjutant up --detach`, then `adjutant await AGENT`")
         })?;
         Ok(())
     }
 
-    /// Waits for the next server, however long whoever stopped this one may take.
-    pub(crate) async fn back_some_day(&mut self) -> Result<(), Trouble> {
+    /// Waits for the next server, for as long as the restart takes.
+    pub(crate) async fn back_some_day(&mut self) -> Result<(), CliError> {
         let at = self.place()?;
         if self.comes_back(&at).await? {
             return Ok(());
@@ -160,12 +182,12 @@ impl<'a> Steady<'a> {
         }
     }
 
-    fn place(&self) -> Result<Where, Trouble> {
+    fn place(&self) -> Result<ServerLocation, CliError> {
         self.app.place(&["--background", "needed"])
     }
 
     /// Waits a little for a server that comes back without a person; says whether one did.
-    async fn comes_back(&mut self, at: &Where) -> Result<bool, Trouble> {
+    async fn comes_back(&mut self, at: &ServerLocation) -> Result<bool, CliError> {
         // After a crash its keeper starts it again. If we were quicker, it would be kept no longer.
         if let Some(client) = look(at, BY_ITSELF).await? {
             self.client = client;
@@ -182,7 +204,7 @@ impl<'a> Steady<'a> {
 }
 
 /// The server that is well by then, if one is. Starts none.
-async fn look(at: &Where, patience: Duration) -> Result<Option<Client>, Trouble> {
+async fn look(at: &ServerLocation, patience: Duration) -> Result<Option<Client>, CliError> {
     let deadline = Instant::now() + patience;
     loop {
         if let Some(client) = connect::locate(at)?

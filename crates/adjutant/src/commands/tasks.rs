@@ -5,7 +5,7 @@ use wire::tasks::{TaskAnswer, TaskView, TasksAnswer};
 
 use crate::app::{App, call_tool, now};
 use crate::cli::{TaskAddArgs, TasksArgs, TasksVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::call::tool::text_or_stdin;
 use crate::terminal::render::{
@@ -16,7 +16,7 @@ use crate::terminal::render::{
 const PAGE: usize = 500;
 
 /// Lists, shows or adds tasks.
-pub(crate) async fn run(app: &App, args: TasksArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: TasksArgs) -> Result<(), CliError> {
     match args.verb {
         None => list(app, args).await,
         Some(TasksVerb::Show { task }) => show(app, &task).await,
@@ -24,7 +24,7 @@ pub(crate) async fn run(app: &App, args: TasksArgs) -> Result<(), Trouble> {
     }
 }
 
-async fn list(app: &App, args: TasksArgs) -> Result<(), Trouble> {
+async fn list(app: &App, args: TasksArgs) -> Result<(), CliError> {
     let client = app.client().await?;
     let mut tasks = Vec::new();
     let mut cursor = None;
@@ -74,7 +74,7 @@ fn listed(tasks: &[Answer<TaskView>]) -> String {
     elastic(headings, tasks.iter().map(row), "TITLE")
 }
 
-async fn show(app: &App, task: &str) -> Result<(), Trouble> {
+async fn show(app: &App, task: &str) -> Result<(), CliError> {
     let task: Answer<TaskAnswer> =
         app.call_tool("mcp__task__get", &json!({ "taskId": task })).await?;
     Ok(app.render.answer(&task, || details(&task))?)
@@ -119,7 +119,7 @@ fn details(answer: &TaskAnswer) -> String {
     page.into_text()
 }
 
-async fn add(app: &App, args: TaskAddArgs) -> Result<(), Trouble> {
+async fn add(app: &App, args: TaskAddArgs) -> Result<(), CliError> {
     let mut input = Map::from_iter([("title".to_owned(), args.title.into())]);
     let description = args.description.map(text_or_stdin).transpose()?;
     let depends_on = (!args.depends_on.is_empty()).then(|| args.depends_on.into());

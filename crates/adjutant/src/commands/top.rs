@@ -25,13 +25,13 @@ use self::model::{Effect, Message, State};
 use self::terminal::Screen;
 use self::view::Paint;
 use crate::app::{App, now};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 
 /// Times on the screen are in seconds.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Shows the crew until somebody quits.
-pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App) -> Result<(), CliError> {
     refuse(app)?;
     let (out, messages) = unbounded_channel();
     let (feed, follower) = Feed::start(app, out.clone()).await?;
@@ -47,19 +47,19 @@ pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
 }
 
 /// This is for people at a terminal.
-fn refuse(app: &App) -> Result<(), Trouble> {
+fn refuse(app: &App) -> Result<(), CliError> {
     if app.render.is_json() {
-        return Err(Trouble::usage("`top` is interactive and has no `--json`")
+        return Err(CliError::usage("`top` is interactive and has no `--json`")
             .hint("`adjutant ps --json` lists the agents for programs")
             .hint("`adjutant events -f --json` streams events to programs"));
     }
     let instead = "`adjutant ps --watch` shows the crew without a full screen";
     if !terminal::is_there() {
-        return Err(Trouble::usage("`top` needs a terminal, to draw on and to read keys from")
+        return Err(CliError::usage("`top` needs a terminal, to draw on and to read keys from")
             .hint(instead));
     }
     if app.env.variable("TERM").is_none_or(|term| term == "dumb") {
-        return Err(Trouble::usage("`top` needs a terminal with a cursor, and `TERM` names none")
+        return Err(CliError::usage("`top` needs a terminal with a cursor, and `TERM` names none")
             .hint(instead));
     }
     Ok(())
@@ -90,7 +90,7 @@ struct Top {
     state: State,
     feed: Feed,
     messages: UnboundedReceiver<Message>,
-    follower: JoinHandle<Trouble>,
+    follower: JoinHandle<CliError>,
     signals: Signals,
     /// Where a test wants it to fail
     crash_at: Option<String>,
@@ -104,7 +104,7 @@ enum Next {
 }
 
 impl Top {
-    async fn go_on(mut self) -> Result<(), Trouble> {
+    async fn go_on(mut self) -> Result<(), CliError> {
         let first = self.state.everything();
         self.perform(first)?;
         let mut ticks = interval(SECOND);
@@ -118,7 +118,7 @@ impl Top {
                 let message = tokio::select! {
                     Some(message) = self.messages.recv() => message,
                     _ = ticks.tick() => Message::Tick(now()),
-                    exit = self.signals.come() => return Err(Trouble::said(exit)),
+                    exit = self.signals.come() => return Err(CliError::reported(exit)),
                     ended = &mut self.follower => {
                         return Err(ended.map_err(std::io::Error::other)?);
                     }
@@ -137,7 +137,7 @@ impl Top {
         }
     }
 
-    fn draw(&mut self) -> Result<(), Trouble> {
+    fn draw(&mut self) -> Result<(), CliError> {
         let area = self.screen.area()?;
         if area != self.state.area {
             self.state.update(Message::Resize(area.width, area.height));
@@ -145,12 +145,12 @@ impl Top {
         Ok(self.screen.draw(&self.state)?)
     }
 
-    fn take(&mut self, message: Message) -> Result<Next, Trouble> {
+    fn take(&mut self, message: Message) -> Result<Next, CliError> {
         let effects = self.state.update(message);
         self.perform(effects)
     }
 
-    fn perform(&mut self, effects: Vec<Effect>) -> Result<Next, Trouble> {
+    fn perform(&mut self, effects: Vec<Effect>) -> Result<Next, CliError> {
         for effect in effects {
             match effect {
                 Effect::Quit => return Ok(Next::Quit),

@@ -9,7 +9,7 @@ use engine::Code;
 use host::files::{self, FileError, Lock, Mode};
 use tokio::time::{Instant, interval};
 
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::home::{Home, good};
 
 /// Poll interval for the lock.
@@ -29,7 +29,7 @@ pub(crate) struct TextFile {
 }
 
 /// Waits until nobody else changes the configuration.
-pub(crate) async fn lock(home: &Home) -> Result<Lock, Trouble> {
+pub(crate) async fn lock(home: &Home) -> Result<Lock, CliError> {
     good::restore(&home.dir, home.state_dir())?;
     let path = home.dir.join("config.lock");
     let deadline = Instant::now() + LOCK_TIMEOUT;
@@ -46,7 +46,7 @@ pub(crate) async fn lock(home: &Home) -> Result<Lock, Trouble> {
 }
 
 /// The same, for a thread that may wait.
-pub(crate) fn lock_blocking(home: &Home) -> Result<Lock, Trouble> {
+pub(crate) fn lock_blocking(home: &Home) -> Result<Lock, CliError> {
     good::restore(&home.dir, home.state_dir())?;
     let path = home.dir.join("config.lock");
     let tries = LOCK_TIMEOUT.as_millis() / POLL_INTERVAL.as_millis().max(1);
@@ -59,9 +59,9 @@ pub(crate) fn lock_blocking(home: &Home) -> Result<Lock, Trouble> {
     Err(too_long())
 }
 
-fn too_long() -> Trouble {
-    let said = "another program has been changing the configuration for too long";
-    Trouble::new(Code::Conflict, said).hint("look for another `adjutant config set` that hangs")
+fn too_long() -> CliError {
+    let message = "another program has been changing the configuration for too long";
+    CliError::new(Code::Conflict, message).hint("look for another `adjutant config set` that hangs")
 }
 
 impl TextFile {
@@ -71,7 +71,7 @@ impl TextFile {
     }
 
     /// Reads the file; one that is not there says nothing.
-    pub(crate) fn read(named: &Path) -> Result<Self, Trouble> {
+    pub(crate) fn read(named: &Path) -> Result<Self, CliError> {
         let path = match fs::canonicalize(named) {
             Ok(path) => path,
             // A link to nowhere is something, and not to be replaced.
@@ -86,11 +86,11 @@ impl TextFile {
     }
 
     /// Writes the file whole, readable for the same people, unless somebody else has changed it.
-    pub(crate) fn write(&self, text: &str) -> Result<(), Trouble> {
+    pub(crate) fn write(&self, text: &str) -> Result<(), CliError> {
         let Self { path, permissions, text: before } = self;
         if permissions.as_ref().is_some_and(Permissions::readonly) {
-            let said = format!("`{}` may only be read", path.display());
-            return Err(Trouble::new(Code::PermissionDenied, said)
+            let message = format!("`{}` may only be read", path.display());
+            return Err(CliError::new(Code::PermissionDenied, message)
                 .hint("allow it with `chmod u+w`, or change what writes the file"));
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -103,8 +103,9 @@ impl TextFile {
         if written? {
             return Ok(());
         }
-        let said = format!("`{}` was changed by another program at the same time", path.display());
-        Err(Trouble::new(Code::Conflict, said).hint("try again"))
+        let message =
+            format!("`{}` was changed by another program at the same time", path.display());
+        Err(CliError::new(Code::Conflict, message).hint("try again"))
     }
 }
 

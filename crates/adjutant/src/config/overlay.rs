@@ -18,8 +18,8 @@ pub(crate) fn apply(
     flags: &[Flag<'_>],
 ) -> Result<(Config, Vec<String>), Box<Problem>> {
     let mut over = Overlay::new(config);
-    let (said, warnings) = said(config, env);
-    for VariableValue { variable, path, value } in said {
+    let (described, warnings) = described(config, env);
+    for VariableValue { variable, path, value } in described {
         over.set(&variable, &path, &value)?;
     }
     for (path, value) in flags {
@@ -30,10 +30,11 @@ pub(crate) fn apply(
 
 /// The variable that decides a key, or a part of it, whatever the file says.
 pub(crate) fn decider(config: &Config, env: &Environment, key: &str) -> Option<String> {
-    let (said, _) = said(config, env);
-    said.into_iter()
-        .rfind(|said| within(&said.path, key) || within(key, &said.path))
-        .map(|said| said.variable)
+    let (described, _) = described(config, env);
+    described
+        .into_iter()
+        .rfind(|described| within(&described.path, key) || within(key, &described.path))
+        .map(|described| described.variable)
 }
 
 /// Value of a variable.
@@ -44,7 +45,7 @@ struct VariableValue {
 }
 
 /// Values of the variables in order of precedence, and the ones without effect.
-fn said(config: &Config, env: &Environment) -> (Vec<VariableValue>, Vec<String>) {
+fn described(config: &Config, env: &Environment) -> (Vec<VariableValue>, Vec<String>) {
     // The database's path is relative to the home in the file, but a variable that other
     // programs share is relative to where it was said.
     let database = env
@@ -57,21 +58,21 @@ fn said(config: &Config, env: &Environment) -> (Vec<VariableValue>, Vec<String>)
         ("MCP_LOG_LEVEL", "server.logLevel", env.mcp_log_level.as_deref().map(str::to_lowercase)),
         ("MCP_TOOL_TIMEOUT", "mcp.toolTimeout", env.mcp_tool_timeout.clone()),
     ];
-    let said = |variable: &str, path: &str, value: String| VariableValue {
+    let described = |variable: &str, path: &str, value: String| VariableValue {
         variable: variable.to_owned(),
         path: path.to_owned(),
         value,
     };
     let mut all: Vec<VariableValue> = shared
         .into_iter()
-        .filter_map(|(variable, path, value)| Some(said(variable, path, value?)))
+        .filter_map(|(variable, path, value)| Some(described(variable, path, value?)))
         .collect();
     let known: BTreeMap<String, String> =
         leaves(config).into_iter().map(|(path, _)| (variable(&path), path)).collect();
     let mut warnings = Vec::new();
     for (name, value) in &env.settings {
         match known.get(name) {
-            Some(path) => all.push(said(name, path, value.clone())),
+            Some(path) => all.push(described(name, path, value.clone())),
             None => warnings.push(match nearest(name, known.keys().map(String::as_str)) {
                 Some(near) => format!("`{name}` sets nothing; did you mean `{near}`?"),
                 None => format!("`{name}` sets nothing"),
@@ -141,9 +142,10 @@ impl Overlay {
                     return Ok(());
                 }
                 Err(error) => {
-                    let said = explained(&plain);
-                    let (said, advice) = said.unwrap_or_else(|| (error.to_string(), None));
-                    why = format!("`{text}` does not fit `{path}`: {said}");
+                    let described = explained(&plain);
+                    let (described, advice) =
+                        described.unwrap_or_else(|| (error.to_string(), None));
+                    why = format!("`{text}` does not fit `{path}`: {described}");
                     help = advice;
                 }
             }

@@ -275,20 +275,20 @@ impl From<CapConfig> for Budget {
 fn root_cap<'de, D: Deserializer<'de>>(from: D) -> Result<CapConfig, D::Error> {
     #[derive(Deserialize)]
     #[serde(default, deny_unknown_fields)]
-    struct Given {
+    struct RawBudget {
         #[serde(deserialize_with = "money")]
         usd: Option<f64>,
         tokens: Option<u64>,
         agents: Option<u32>,
         seconds: Option<u64>,
     }
-    impl Default for Given {
+    impl Default for RawBudget {
         fn default() -> Self {
             let CapConfig { usd, tokens, agents, seconds } = CapConfig::root();
             Self { usd, tokens, agents, seconds }
         }
     }
-    let Given { usd, tokens, agents, seconds } = Given::deserialize(from)?;
+    let RawBudget { usd, tokens, agents, seconds } = RawBudget::deserialize(from)?;
     Ok(CapConfig { usd, tokens, agents, seconds })
 }
 

@@ -92,10 +92,10 @@ pub(crate) fn name_of(path: &Path, text: &str) -> String {
         .lines()
         .skip(1)
         .take_while(|line| line.trim_end() != "---");
-    let said = matter.find_map(|line| line.strip_prefix("name:"));
-    let said = said.map(|name| name.trim().trim_matches(['"', '\'']).to_owned());
+    let output = matter.find_map(|line| line.strip_prefix("name:"));
+    let output = output.map(|name| name.trim().trim_matches(['"', '\'']).to_owned());
     let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    said.filter(|name| !name.is_empty()).unwrap_or_else(stem)
+    output.filter(|name| !name.is_empty()).unwrap_or_else(stem)
 }
 
 /// Reads one role. `name` is what the file is called in messages.

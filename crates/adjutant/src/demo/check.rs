@@ -15,7 +15,7 @@ use wire::worktrees::{Agreement, Worktrees};
 
 use super::story::{DemoAgent, Story};
 use crate::app::{call_tool, query};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client, all_rows};
 use crate::terminal::render::{bad, count, dollars, good, wrapped};
 
@@ -65,7 +65,7 @@ pub(super) fn commits(history: &str) -> Check {
 }
 
 /// Checks that git and the record agree, once pending work is done.
-pub(super) async fn agreement(client: &Client, deadline: Instant) -> Result<Check, Trouble> {
+pub(super) async fn agreement(client: &Client, deadline: Instant) -> Result<Check, CliError> {
     let what = "git and the record agree: no unneeded worktree is left".to_owned();
     loop {
         let compared: Answer<Agreement> = client.get("/api/worktrees/check").await?;
@@ -83,7 +83,7 @@ pub(super) async fn record(
     client: &Client,
     story: &Story,
     crew: &[DemoAgent],
-) -> Result<Vec<Check>, Trouble> {
+) -> Result<Vec<Check>, CliError> {
     Ok(vec![
         ends(crew),
         retried(client).await?,
@@ -108,7 +108,7 @@ fn ends(crew: &[DemoAgent]) -> Check {
     Check { what: if holds { what } else { format!("{what}: {}", wrong.join(", ")) }, holds }
 }
 
-async fn retried(client: &Client) -> Result<Check, Trouble> {
+async fn retried(client: &Client) -> Result<Check, CliError> {
     let listed: Answer<TaskLines> =
         call_tool(client, "mcp__harness__list_tasks", &json!({})).await?;
     let task = listed.tasks.iter().find(|task| task.description == "Test the greeting");
@@ -118,7 +118,7 @@ async fn retried(client: &Client) -> Result<Check, Trouble> {
     Ok(Check { what, holds })
 }
 
-async fn reviewed(client: &Client) -> Result<Check, Trouble> {
+async fn reviewed(client: &Client) -> Result<Check, CliError> {
     let listed: Answer<Reviews> = client.get("/api/reviews?all=true").await?;
     let has_commit = |review: &ReviewView| {
         review.feedback.as_ref().is_some_and(|feedback| feedback.commit.is_some())
@@ -142,16 +142,17 @@ fn spent(crew: &[DemoAgent]) -> Check {
 
 /// Checks the output: every agent numbers its lines, as `3/5 …`. An agent that was stopped printed fewer, and none
 /// printed one twice.
-async fn lines(client: &Client, crew: &[DemoAgent]) -> Result<Check, Trouble> {
+async fn lines(client: &Client, crew: &[DemoAgent]) -> Result<Check, CliError> {
     let (mut total, mut wrong) = (0, Vec::new());
     for agent in crew {
         let output = output(client, agent.id).await?;
-        let said: Vec<(usize, usize)> = output.iter().filter_map(|line| numbered(line)).collect();
-        let in_order = said.iter().enumerate().all(|(at, (number, _))| *number == at + 1);
-        let whole = said.last().is_some_and(|(number, of)| number == of);
+        let reported: Vec<(usize, usize)> =
+            output.iter().filter_map(|line| numbered(line)).collect();
+        let in_order = reported.iter().enumerate().all(|(at, (number, _))| *number == at + 1);
+        let whole = reported.last().is_some_and(|(number, of)| number == of);
         let is_stopped = agent.state == AgentStateName::OverBudget;
-        total += said.len();
-        if said.is_empty() || !in_order || !(whole || is_stopped) {
+        total += reported.len();
+        if reported.is_empty() || !in_order || !(whole || is_stopped) {
             wrong.push(agent.name.as_str());
         }
     }
@@ -169,7 +170,7 @@ fn numbered(line: &str) -> Option<(usize, usize)> {
 }
 
 /// Reads an agent's standard output.
-async fn output(client: &Client, agent: AgentId) -> Result<Vec<String>, Trouble> {
+async fn output(client: &Client, agent: AgentId) -> Result<Vec<String>, CliError> {
     let (mut lines, mut place) = (Vec::new(), OutputPlace { segment: 0, offset: 0 });
     loop {
         let path = query(
@@ -191,8 +192,8 @@ async fn output(client: &Client, agent: AgentId) -> Result<Vec<String>, Trouble>
 }
 
 /// Checks that the audit record is complete and intact.
-async fn calls(client: &Client, story: &Story) -> Result<Check, Trouble> {
-    let rows = all_rows::<AuditCalls, Trouble>(async |after| {
+async fn calls(client: &Client, story: &Story) -> Result<Check, CliError> {
+    let rows = all_rows::<AuditCalls, CliError>(async |after| {
         let limit = ("limit", Some("1000".to_owned()));
         Ok(client.get(&query("/api/audit", [("after", after), limit])).await?)
     })

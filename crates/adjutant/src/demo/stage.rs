@@ -18,13 +18,13 @@ use super::check::Check;
 use super::teller::Teller;
 use crate::app::{App, call_tool};
 use crate::cli::{DemoArgs, Global};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client};
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::init;
-use crate::server_process::connect::{self, Where};
-use crate::server_process::{self, Patience};
+use crate::server_process::connect::{self, ServerLocation};
+use crate::server_process::{self, StopTimeouts};
 
 /// Scenario of the agents.
 const SCENARIO: &str = include_str!("crew.yaml");
@@ -74,14 +74,14 @@ pub(super) struct Stage {
     scratch: Scratch,
     home: Home,
     env: Environment,
-    at: Where,
+    at: ServerLocation,
     /// Every server there was
     servers: Vec<u32>,
 }
 
 impl Stage {
     /// Makes a folder with a repository, a home, roles and a scenario.
-    pub(super) fn build(app: &App) -> Result<Self, Trouble> {
+    pub(super) fn build(app: &App) -> Result<Self, CliError> {
         let bits = host::random::bits().map_err(std::io::Error::other)?;
         let path = std::env::temp_dir().join(format!("adjutant-demo-{bits:016x}"));
         files::make_dir(&path, Mode::Private)?;
@@ -113,7 +113,7 @@ impl Stage {
         Ok(stage)
     }
 
-    fn furnish(&self) -> Result<(), Trouble> {
+    fn furnish(&self) -> Result<(), CliError> {
         for (name, category, more) in ROLES {
             let text = format!(
                 "---\nname: {name}\ncategory: {category}\nagent: script\nscript: crew.yaml\n{more}---\n\
@@ -132,11 +132,11 @@ impl Stage {
     }
 
     /// The messages of all commits.
-    pub(super) fn history(&self) -> Result<String, Trouble> {
+    pub(super) fn history(&self) -> Result<String, CliError> {
         self.git(&["log", "--format=%s", "--branches=adjutant/epic/*"])
     }
 
-    fn git(&self, arguments: &[&str]) -> Result<String, Trouble> {
+    fn git(&self, arguments: &[&str]) -> Result<String, CliError> {
         let launch = Launch {
             program: "git".into(),
             arguments: arguments.iter().map(Into::into).collect(),
@@ -144,7 +144,7 @@ impl Stage {
             directory: self.home.root.clone(),
         };
         let failed = |why: String| {
-            Trouble::new(Code::ExternalError, format!("git failed: {why}"))
+            CliError::new(Code::ExternalError, format!("git failed: {why}"))
                 .hint("the demo works in a repository of its own; `adjutant doctor` looks at git")
         };
         let ran = process::run(&launch, GIT_TIMEOUT).map_err(|error| failed(error.to_string()))?;
@@ -167,12 +167,12 @@ impl Stage {
     }
 
     /// A client of the server, as the operator.
-    pub(super) fn client(&self) -> Result<Client, Trouble> {
-        connect::locate(&self.at)?.ok_or_else(|| Trouble::no_server("the demo's server is gone"))
+    pub(super) fn client(&self) -> Result<Client, CliError> {
+        connect::locate(&self.at)?.ok_or_else(|| CliError::no_server("the demo's server is gone"))
     }
 
     /// Starts the server and says where it is.
-    pub(super) async fn up(&mut self) -> Result<String, Trouble> {
+    pub(super) async fn up(&mut self) -> Result<String, CliError> {
         let server = connect::ensure(&self.at).await?;
         self.servers.push(server.pid);
         Ok(server.url)
@@ -184,7 +184,7 @@ impl Stage {
         &mut self,
         runner: &Path,
         teller: &mut Teller<'_>,
-    ) -> Result<String, Trouble> {
+    ) -> Result<String, CliError> {
         let pid = self.servers.last().copied().unwrap_or_default();
         process::kill(pid)?;
         let waited = tokio::task::spawn_blocking(move || process::wait_gone(pid, END_TIMEOUT));
@@ -212,8 +212,8 @@ impl Stage {
         Ok(url)
     }
 
-    /// Answers the letter that waits for a human, as `adjutant mail reply` does.
-    pub(super) async fn answer(&self) -> Result<(), Trouble> {
+    /// Answers the mail that waits for a human, as `adjutant mail reply` does.
+    pub(super) async fn answer(&self) -> Result<(), CliError> {
         let client = self.client()?;
         let inbox: Answer<InboxAnswer> =
             call_tool(&client, "mcp__mail__list_inbox", &json!({})).await?;
@@ -224,9 +224,9 @@ impl Stage {
     }
 
     /// Ends everybody who is still there, and says whether anybody would have been left over.
-    pub(super) async fn clear(mut self, args: &DemoArgs) -> Result<Check, Trouble> {
+    pub(super) async fn clear(mut self, args: &DemoArgs) -> Result<Check, CliError> {
         if let Ok(client) = self.client() {
-            // Whoever runs now should not: it was interrupted, or went wrong.
+            // Anyone who runs now should not: it was interrupted, or went wrong.
             let live = crate::commands::crew::agents::live(&client);
             let live = timeout(END_TIMEOUT, live).await.unwrap_or_else(|_| Ok(Vec::new()));
             for agent in live.unwrap_or_default() {
@@ -237,7 +237,7 @@ impl Stage {
             }
         }
         let patience =
-            Patience { asked: Duration::from_secs(5), signalled: Duration::from_secs(2) };
+            StopTimeouts { asked: Duration::from_secs(5), signalled: Duration::from_secs(2) };
         let down = server_process::down(&self.at, &self.at.lock, patience).await;
         let left = processes(&self.scratch.path);
         let alive = self.servers.iter().filter(|pid| process::is_alive(**pid));

@@ -11,7 +11,7 @@ use wire::event::{AgentCreated, AgentFinished, EventData, EventPage, EventView};
 
 use super::teller::Teller;
 use crate::app::query;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client};
 use crate::terminal::render::{dollars, line};
 
@@ -68,7 +68,7 @@ pub(super) struct DemoAgent {
 
 impl Story {
     /// The next events, as they come.
-    pub(super) async fn next(&mut self, client: &Client) -> Result<Vec<EventView>, Trouble> {
+    pub(super) async fn next(&mut self, client: &Client) -> Result<Vec<EventView>, CliError> {
         let wait = Some(WAIT_SECONDS.to_string());
         let path =
             query("/api/events", [("after", Some(self.after.to_string())), ("waitSeconds", wait)]);
@@ -100,7 +100,7 @@ impl Story {
         &mut self,
         event: &EventView,
         teller: &mut Teller<'_>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CliError> {
         let (agent, task) = (event.agent_id, event.task_id);
         let data = event.decode().map_err(std::io::Error::other)?;
         let told = match &data {
@@ -175,7 +175,7 @@ impl Story {
         event: &EventView,
         data: &AgentCreated,
         teller: &mut Teller<'_>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CliError> {
         let Some(id) = event.agent_id else { return Ok(()) };
         let role = &data.role;
         let is_same = |agent: &&NamedAgent| agent.name.split(' ').next() == Some(role.as_str());
@@ -233,7 +233,7 @@ impl Story {
     }
 
     /// All agents, as they ended.
-    pub(super) async fn crew(&self, client: &Client) -> Result<Vec<DemoAgent>, Trouble> {
+    pub(super) async fn crew(&self, client: &Client) -> Result<Vec<DemoAgent>, CliError> {
         let mut crew = Vec::new();
         for NamedAgent { id, name } in &self.agents {
             let details: Answer<AgentDetails> = client.get(&format!("/api/agents/{id}")).await?;

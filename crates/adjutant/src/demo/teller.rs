@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use super::story::DemoAgent;
 use crate::app::App;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::terminal::render::{bold, dim, dollars, name, print_text, shown, table, wrapped};
 
 /// Where what was done begins on a line.
@@ -32,7 +32,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Tells what somebody did.
-    pub(super) fn say(&mut self, who: &str, what: &str) -> Result<(), Trouble> {
+    pub(super) fn say(&mut self, who: &str, what: &str) -> Result<(), CliError> {
         let millis = self.millis();
         self.told.push(json!({ "atMs": millis, "who": who, "what": what }));
         let at = format!("{}.{:03}", millis / 1000, millis % 1000);
@@ -42,12 +42,12 @@ impl<'a> Teller<'a> {
     }
 
     /// Begins a part of the story.
-    pub(super) fn part(&self, title: &str) -> Result<(), Trouble> {
+    pub(super) fn part(&self, title: &str) -> Result<(), CliError> {
         self.line(&format!("\n{}", bold(title)))
     }
 
     /// Prints a line, or several, for people.
-    pub(super) fn line(&self, text: &str) -> Result<(), Trouble> {
+    pub(super) fn line(&self, text: &str) -> Result<(), CliError> {
         if self.app.render.is_json() {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Shows the crew as it ended.
-    pub(super) fn table(&self, crew: &[DemoAgent]) -> Result<(), Trouble> {
+    pub(super) fn table(&self, crew: &[DemoAgent]) -> Result<(), CliError> {
         let rows = crew.iter().map(|agent| {
             let cost = agent.cost_usd.map_or_else(|| "-".to_owned(), dollars);
             [agent.name.clone(), agent.state.to_string(), shown(&agent.task), cost]
@@ -71,7 +71,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Ends it.
-    pub(super) fn end(&self, value: &Value, text: &str) -> Result<(), Trouble> {
+    pub(super) fn end(&self, value: &Value, text: &str) -> Result<(), CliError> {
         Ok(self.app.render.answer(value, || format!("\n{text}"))?)
     }
 }

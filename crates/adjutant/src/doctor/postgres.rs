@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use engine::{HomeAdmin, HomeAdminError, HomeRow, HomeStandbys};
+use engine::{HomeAdmin, HomeAdminError, HomeFollower, HomeRow, HomeStandbys};
 
 use super::Check;
 use crate::config::{Config, SharedConfig};
 use crate::environment::Environment;
 use crate::home::Home;
+use crate::serve::home_probe::{follower_status, follower_words, standby_status, standby_words};
 
 const NAME: &str = "postgres";
 /// Time limit for PostgreSQL's answers.
@@ -24,7 +25,7 @@ pub(super) fn look(home: &Home, config: &Config, env: &Environment) -> Option<Ch
     };
     let address = shared.address.text();
     Some(match facts(&shared) {
-        Ok((row, standbys)) => Check::ok(NAME, described(home, address, &row, &standbys)),
+        Ok(facts) => Check::ok(NAME, described(home, address, facts)),
         Err(error) if error.is_away() => {
             let next = "start PostgreSQL, or mend `database` in config.yaml; a server waits for it and \
                         then goes on by itself";
@@ -38,12 +39,22 @@ pub(super) fn look(home: &Home, config: &Config, env: &Environment) -> Option<Ch
     })
 }
 
-fn facts(shared: &SharedConfig) -> Result<(HomeRow, HomeStandbys), HomeAdminError> {
-    let mut admin = HomeAdmin::look(&shared.address, LIMIT)?;
-    Ok((admin.home(&shared.name)?, admin.standbys()?))
+/// State of a home according to PostgreSQL.
+struct Facts {
+    row: HomeRow,
+    standbys: HomeStandbys,
+    followers: Vec<HomeFollower>,
 }
 
-fn described(home: &Home, address: &str, row: &HomeRow, standbys: &HomeStandbys) -> String {
+fn facts(shared: &SharedConfig) -> Result<Facts, HomeAdminError> {
+    let mut admin = HomeAdmin::look(&shared.address, LIMIT)?;
+    let (row, standbys) = (admin.home(&shared.name)?, admin.standbys()?);
+    let followers = admin.followers(&row)?;
+    Ok(Facts { row, standbys, followers })
+}
+
+fn described(home: &Home, address: &str, facts: Facts) -> String {
+    let Facts { row, standbys, followers } = facts;
     let owner = match &row.owner_url {
         Some(url) => format!("{url} owns it"),
         None => "nobody owns it".to_owned(),
@@ -54,16 +65,16 @@ fn described(home: &Home, address: &str, row: &HomeRow, standbys: &HomeStandbys)
         Some(had) => format!("this server's file lacks {} commits", row.seq.saturating_sub(had)),
         None => "this machine has no file of it yet".to_owned(),
     };
-    let standby = match standbys {
-        HomeStandbys { awaited: Some(names), connected } => {
-            format!("a commit waits for the standby `{names}` ({connected} connected)")
-        }
-        HomeStandbys { awaited: None, connected: 0 } => {
-            "no synchronous standby: what is on PostgreSQL's disk alone is lost with it".to_owned()
-        }
-        HomeStandbys { awaited: None, connected } => format!(
-            "no synchronous standby ({connected} follow without being waited for): a failover loses the newest commits"
-        ),
+    let followers: Vec<String> =
+        followers.into_iter().map(|it| follower_words(&follower_status(it))).collect();
+    let followers = if followers.is_empty() {
+        "no other server follows it".to_owned()
+    } else {
+        followers.join(", ")
     };
-    format!("home `{}` at {address}: {owner}, epoch {}; {lag}; {standby}", row.name, row.epoch)
+    let standby = standby_words(&standby_status(&standbys));
+    format!(
+        "home `{}` at {address}: {owner}, epoch {}; {followers}; {lag}; standby: {standby}",
+        row.name, row.epoch
+    )
 }

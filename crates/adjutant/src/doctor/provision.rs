@@ -14,12 +14,15 @@ use crate::init::detect;
 /// Timeout of a git query.
 const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Ignored files that a project often cannot run without, and whether they are copied or linked.
-const NEEDED: [(&str, Way); 3] =
-    [(".env", Way::Copy), (".venv", Way::Link), ("node_modules", Way::Link)];
+const NEEDED: [(&str, ProvisionMode); 3] = [
+    (".env", ProvisionMode::Copy),
+    (".venv", ProvisionMode::Link),
+    ("node_modules", ProvisionMode::Link),
+];
 
 /// How a file gets into a worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ProvisionMode {
     Copy,
     Link,
 }
@@ -83,8 +86,10 @@ fn left_out(project: &Path, config: &Config, env: &Environment) -> Option<Check>
     let has = |name: &str| {
         found.iter().any(|entry| entry.path.file_name().is_some_and(|found| found == name))
     };
-    let names = |way: Option<Way>| -> Vec<&str> {
-        let wanted = |needed: &&(&str, Way)| way.is_none_or(|way| needed.1 == way) && has(needed.0);
+    let names = |way: Option<ProvisionMode>| -> Vec<&str> {
+        let wanted = |needed: &&(&str, ProvisionMode)| {
+            way.is_none_or(|way| needed.1 == way) && has(needed.0)
+        };
         NEEDED.iter().filter(wanted).map(|(name, _)| *name).collect()
     };
     let all = names(None);
@@ -94,10 +99,10 @@ fn left_out(project: &Path, config: &Config, env: &Environment) -> Option<Check>
     let made = detect::detect(project).setup;
     let mut lines = vec!["worktrees:".to_owned()];
     lines.extend(made.as_ref().map(|(setup, _)| format!("  setup: {}", detect::quoted(setup))));
-    for (key, way) in [("copy", Way::Copy), ("link", Way::Link)] {
+    for (key, way) in [("copy", ProvisionMode::Copy), ("link", ProvisionMode::Link)] {
         let names = names(Some(way));
         // A set-up makes them anew, so that nobody's own are changed or tested in their place.
-        if !names.is_empty() && (way == Way::Copy || made.is_none()) {
+        if !names.is_empty() && (way == ProvisionMode::Copy || made.is_none()) {
             lines.push(format!("  {key}: [{}]", names.join(", ")));
         }
     }

@@ -90,10 +90,10 @@ fn of_kind(app: &App, kind: &KindStatus) -> Vec<Check> {
 }
 
 fn of_login(name: &'static str, what: &str, login: &LoginStatus) -> Check {
-    let said = login.message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let message = match said {
+    let text = login.message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let message = match text {
         "" => format!("it {what}"),
-        said => format!("it {what}: {said}"),
+        text => format!("it {what}: {text}"),
     };
     if login.ok {
         Check::ok(name, message)

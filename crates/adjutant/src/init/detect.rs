@@ -124,6 +124,10 @@ fn python(root: &Path) -> ProjectSettings {
     ProjectSettings { kind, setup: Some((setup, WHY)), check, ..ProjectSettings::default() }
 }
 
+/// Keeps what an install leaves in the source folder out of every commit, as pip does not.
+const HIDE_EGG_INFO: &str = " && for made in *.egg-info src/*.egg-info; do [ ! -d \"$made\" ] || \
+    echo \"*\" > \"$made/.gitignore\"; done";
+
 /// The command that makes a `.venv` with the project, what it needs, and what its tests need: where nothing names that,
 /// their `runner`, if there are tests.
 fn pip(root: &Path, project: &DocumentMut, runner: Option<&str>) -> String {
@@ -164,7 +168,8 @@ fn pip(root: &Path, project: &DocumentMut, runner: Option<&str>) -> String {
     };
     // Newer versions of Python write the same file, so that nobody commits a `.venv` that no rule ignores.
     let venv = "python3 -m venv .venv && echo \"*\" > .venv/.gitignore";
-    format!("sh -c '{venv}{newer_pip}{install}'")
+    let hide = if is_package { HIDE_EGG_INFO } else { "" };
+    format!("sh -c '{venv}{newer_pip}{install}{hide}'")
 }
 
 /// A text as YAML reads it back.
@@ -310,7 +315,8 @@ mod tests {
             let (kind, setup, check) = written(&files);
             assert_eq!((kind, setup[0].as_str()), ("pip", "sh"), "{files:?}");
             let venv = "python3 -m venv .venv && echo \"*\" > .venv/.gitignore";
-            assert_eq!(setup[2], format!("{venv} && .venv/bin/{install}"), "{files:?}");
+            let hide = if install.contains("-e ") { HIDE_EGG_INFO } else { "" };
+            assert_eq!(setup[2], format!("{venv} && .venv/bin/{install}{hide}"), "{files:?}");
             assert_eq!(check, [".venv/bin/python", "-m", "pytest"], "{files:?}");
         }
     }

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 use serde_saphyr::{Location, Spanned};
 
 use super::scenario::{
-    Act, Burn, Call, File, FileText, Flood, Limited, Outcome, OwnTool, Run, Scenario, Step,
+    Act, Call, File, FileText, Flood, Limited, Outcome, OwnTool, Run, Scenario, Step, TokenUse,
     WaitFile,
 };
-use super::template::Given;
+use super::template::Templated;
 use crate::yaml::{self, Problem};
 
 /// Names that have a meaning of their own and cannot be given to answers.
@@ -27,7 +27,7 @@ const DEFAULT_RETRY_SECONDS: f64 = 0.05;
 /// Reads a scenario. `name` is what the file is called in messages.
 pub(super) fn read(name: &str, text: &str) -> Result<File, Box<Problem>> {
     let raw: RawFile = yaml::parse(name, text, text)?;
-    raw.ready().map_err(|Slip { location, message, help }| {
+    raw.ready().map_err(|LocatedError { location, message, help }| {
         Problem::at(name, text, location, message).with_help(help)
     })
 }
@@ -63,8 +63,8 @@ struct RawStep {
     save: Option<String>,
     expect: Option<Value>,
     until: Option<Value>,
-    tries: Option<Given<u64>>,
-    pause: Option<Given<f64>>,
+    tries: Option<Templated<u64>>,
+    pause: Option<Templated<f64>>,
     fails: Option<String>,
     patience: Option<f64>,
     expect_tools: Option<Vec<String>>,
@@ -75,35 +75,35 @@ struct RawStep {
     run: Option<Vec<String>>,
     background: Option<bool>,
     code: Option<i32>,
-    sleep: Option<Given<f64>>,
-    burn: Option<Burn>,
+    sleep: Option<Templated<f64>>,
+    burn: Option<TokenUse>,
     model: Option<String>,
     limited: Option<Limited>,
     tool: Option<OwnTool>,
     wait_file: Option<WaitFile>,
     repeat: Option<RawRepeat>,
     parallel: Option<Vec<RawSteps>>,
-    deaf: Option<Yes>,
+    deaf: Option<OnlyTrue>,
     print: Option<Flood>,
-    close_output: Option<Yes>,
+    close_output: Option<OnlyTrue>,
     fail: Option<String>,
-    exit: Option<Given<u8>>,
-    crash: Option<Yes>,
+    exit: Option<Templated<u8>>,
+    crash: Option<OnlyTrue>,
     result: Option<Outcome>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawRepeat {
-    times: Given<u64>,
+    times: Templated<u64>,
     steps: RawSteps,
 }
 
 /// `true`, and nothing else: a step that says `false` would do nothing.
 #[derive(Debug, Clone, Copy)]
-struct Yes;
+struct OnlyTrue;
 
-impl<'de> Deserialize<'de> for Yes {
+impl<'de> Deserialize<'de> for OnlyTrue {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         if bool::deserialize(from)? { Ok(Self) } else { Err(D::Error::custom("expected true")) }
     }
@@ -111,24 +111,24 @@ impl<'de> Deserialize<'de> for Yes {
 
 /// A mistake that the grammar allows, and where it is.
 #[derive(Debug)]
-struct Slip {
+struct LocatedError {
     location: Location,
     message: String,
     help: Option<String>,
 }
 
 /// A mistake without its position.
-struct Mistake {
+struct GrammarError {
     message: String,
     help: Option<String>,
 }
 
-fn wrong(message: impl Into<String>) -> Mistake {
-    Mistake { message: message.into(), help: None }
+fn wrong(message: impl Into<String>) -> GrammarError {
+    GrammarError { message: message.into(), help: None }
 }
 
 impl RawFile {
-    fn ready(self) -> Result<File, Slip> {
+    fn ready(self) -> Result<File, LocatedError> {
         let patience = self
             .patience
             .map(|given| seconds(given.value).map_err(|wrong| slip(given.referenced, wrong)))
@@ -140,7 +140,7 @@ impl RawFile {
             None => return Err(nowhere("`attempts` need `steps`")),
         };
         let named = self.scenarios.into_iter().map(|(name, raw)| Ok((name, raw.ready()?)));
-        let named = named.collect::<Result<BTreeMap<_, _>, Slip>>()?;
+        let named = named.collect::<Result<BTreeMap<_, _>, LocatedError>>()?;
         if main.is_none() && named.is_empty() {
             return Err(nowhere("there are neither `steps` nor `scenarios`"));
         }
@@ -149,13 +149,16 @@ impl RawFile {
 }
 
 impl RawScenario {
-    fn ready(self) -> Result<Scenario, Slip> {
+    fn ready(self) -> Result<Scenario, LocatedError> {
         let attempts = self.attempts.into_iter().map(|(number, raw)| Ok((number, steps(raw)?)));
-        Ok(Scenario { steps: steps(self.steps)?, attempts: attempts.collect::<Result<_, Slip>>()? })
+        Ok(Scenario {
+            steps: steps(self.steps)?,
+            attempts: attempts.collect::<Result<_, LocatedError>>()?,
+        })
     }
 }
 
-fn steps(raw: RawSteps) -> Result<Vec<Step>, Slip> {
+fn steps(raw: RawSteps) -> Result<Vec<Step>, LocatedError> {
     raw.into_iter()
         .map(|Spanned { value, referenced, .. }| {
             let act = value.act(referenced)?;
@@ -164,13 +167,13 @@ fn steps(raw: RawSteps) -> Result<Vec<Step>, Slip> {
         .collect()
 }
 
-fn slip(location: Location, mistake: Mistake) -> Slip {
-    let Mistake { message, help } = mistake;
-    Slip { location, message, help }
+fn slip(location: Location, mistake: GrammarError) -> LocatedError {
+    let GrammarError { message, help } = mistake;
+    LocatedError { location, message, help }
 }
 
 impl RawStep {
-    fn act(mut self, location: Location) -> Result<Act, Slip> {
+    fn act(mut self, location: Location) -> Result<Act, LocatedError> {
         let at = |wrong| slip(location, wrong);
         let strays = self.strays();
         if let [(stray, owner), ..] = strays.as_slice() {
@@ -187,7 +190,7 @@ impl RawStep {
             acts.push(("repeat", Act::Repeat { times, steps: steps(raw)? }));
         }
         if let Some(branches) = self.parallel.take() {
-            let branches = branches.into_iter().map(steps).collect::<Result<_, Slip>>()?;
+            let branches = branches.into_iter().map(steps).collect::<Result<_, LocatedError>>()?;
             acts.push(("parallel", Act::Parallel(branches)));
         }
         if let Some(Limited { until: Some(_), seconds: Some(_) }) = &self.limited {
@@ -218,12 +221,12 @@ impl RawStep {
             ("limited", self.limited.map(Act::Limited)),
             ("tool", self.tool.map(Act::Tool)),
             ("wait_file", self.wait_file.map(Act::WaitFile)),
-            ("deaf", self.deaf.map(|Yes| Act::Deaf)),
+            ("deaf", self.deaf.map(|OnlyTrue| Act::Deaf)),
             ("print", self.print.map(Act::Print)),
-            ("close_output", self.close_output.map(|Yes| Act::CloseOutput)),
+            ("close_output", self.close_output.map(|OnlyTrue| Act::CloseOutput)),
             ("fail", self.fail.map(Act::Fail)),
             ("exit", self.exit.map(Act::Exit)),
-            ("crash", self.crash.map(|Yes| Act::Crash)),
+            ("crash", self.crash.map(|OnlyTrue| Act::Crash)),
             ("result", self.result.map(Act::Result)),
         ]
         .into_iter()
@@ -250,7 +253,7 @@ impl RawStep {
         calls.chain(of_run.into_iter().filter_map(stray(self.run.is_some(), "run"))).collect()
     }
 
-    fn called(&mut self, tool: String) -> Result<Call, Mistake> {
+    fn called(&mut self, tool: String) -> Result<Call, GrammarError> {
         let fails = self.fails.take().map(|name| code(&name)).transpose()?;
         if fails.is_some() && self.until.is_some() {
             return Err(wrong("a call that `fails` is not repeated: omit `until`"));
@@ -269,14 +272,14 @@ impl RawStep {
             save: self.save.take(),
             expect: self.expect.take(),
             until: self.until.take(),
-            tries: self.tries.take().unwrap_or(Given::Known(TRIES)),
-            pause: self.pause.take().unwrap_or(Given::Known(DEFAULT_RETRY_SECONDS)),
+            tries: self.tries.take().unwrap_or(Templated::Known(TRIES)),
+            pause: self.pause.take().unwrap_or(Templated::Known(DEFAULT_RETRY_SECONDS)),
             fails,
             patience: self.patience.map(seconds).transpose()?,
         })
     }
 
-    fn program(&self, command: Vec<String>) -> Result<Run, Mistake> {
+    fn program(&self, command: Vec<String>) -> Result<Run, GrammarError> {
         if command.is_empty() {
             return Err(wrong("`run` needs a program"));
         }
@@ -288,18 +291,21 @@ impl RawStep {
     }
 }
 
-fn code(name: &str) -> Result<Code, Mistake> {
+fn code(name: &str) -> Result<Code, GrammarError> {
     Code::parse(name).ok_or_else(|| {
         let known = Code::ALL.map(|(_, name, ..)| name);
         let help = match nearest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known here: {}", known.join(", ")),
         };
-        Mistake { message: format!("`{name}` is not an error code of a tool"), help: Some(help) }
+        GrammarError {
+            message: format!("`{name}` is not an error code of a tool"),
+            help: Some(help),
+        }
     })
 }
 
-fn seconds(given: f64) -> Result<Duration, Mistake> {
+fn seconds(given: f64) -> Result<Duration, GrammarError> {
     Duration::try_from_secs_f64(given).map_err(|error| wrong(format!("`patience`: {error}")))
 }
 

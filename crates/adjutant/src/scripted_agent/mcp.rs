@@ -48,7 +48,7 @@ pub(super) struct Mcp {
 
 /// Options of a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct CallOptions {
     /// Wait for a server that is gone
     pub(super) patience: Duration,
     pub(super) progress: Progress,
@@ -90,7 +90,7 @@ impl Mcp {
         &self,
         tool: &str,
         arguments: Map<String, Value>,
-        manner: Manner,
+        manner: CallOptions,
     ) -> Result<Answer, CallError> {
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = self.request("tools/call", params, manner).await?;
@@ -108,7 +108,7 @@ impl Mcp {
         &self,
         patience: Duration,
     ) -> Result<Result<Vec<String>, Value>, CallError> {
-        let manner = Manner { patience, progress: Progress::Needless };
+        let manner = CallOptions { patience, progress: Progress::Needless };
         let (mut names, mut params) = (Vec::new(), json!({}));
         loop {
             let mut page = match self.request("tools/list", params, manner).await? {
@@ -129,7 +129,7 @@ impl Mcp {
         &self,
         method: &str,
         mut params: Value,
-        manner: Manner,
+        manner: CallOptions,
     ) -> Result<Answer, CallError> {
         let number = self.made.get() + 1;
         self.made.set(number);
@@ -155,7 +155,7 @@ impl Mcp {
             let exchange = self.exchange(headers.clone(), body.clone(), number);
             let source = match timeout(CALL_TIMEOUT, exchange).await {
                 Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(error @ ClientError::Unusable { .. })) => {
+                Ok(Err(error @ (ClientError::Unusable { .. } | ClientError::Address(_)))) => {
                     return Err(CallError::Unusable(error));
                 }
                 Ok(Err(error)) => error,
@@ -202,12 +202,12 @@ impl Mcp {
         while let Some(message) =
             messages.next().await.map_err(|error| self.client.broken(error))?
         {
-            let mut said: Value = serde_json::from_slice(&message).unwrap_or_default();
-            if said["id"] == number && said.get("result").is_some() {
-                return Ok(Ok(said["result"].take()));
+            let mut text: Value = serde_json::from_slice(&message).unwrap_or_default();
+            if text["id"] == number && text.get("result").is_some() {
+                return Ok(Ok(text["result"].take()));
             }
-            if said.get("error").is_some_and(Value::is_object) && said.get("jsonrpc").is_some() {
-                return Ok(Err(refusal(&mut said["error"])));
+            if text.get("error").is_some_and(Value::is_object) && text.get("jsonrpc").is_some() {
+                return Ok(Err(refusal(&mut text["error"])));
             }
             last = message;
         }

@@ -27,7 +27,7 @@ impl ResultLine {
     }
 }
 
-/// A report to whoever runs the agent.
+/// A report to the process that runs the agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
@@ -143,7 +143,7 @@ fn pour(out: &mut impl Write, bytes: u64, line: u64, filler: Filler) -> io::Resu
     Ok(())
 }
 
-/// Lets go of stdout and stderr: whoever reads them sees their end.
+/// Lets go of stdout and stderr: anyone who reads them sees their end.
 pub(super) fn close() -> io::Result<()> {
     io::stdout().flush()?;
     // Something must have these numbers, or the next file that is opened gets them.

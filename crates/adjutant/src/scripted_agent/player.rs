@@ -18,10 +18,10 @@ use tokio::time::sleep;
 use wire::error::ErrorBody;
 
 use super::matching::{Mismatch, compare, shown};
-use super::mcp::{CallError, Manner, Mcp, Progress};
+use super::mcp::{CallError, CallOptions, Mcp, Progress};
 use super::output::{self, Filler, Report, ResultLine, ToolUse, Usage};
-use super::scenario::{Act, Burn, Call, Flood, Limited, Outcome, OwnTool, Step};
-use super::template::{Given, Scope, TemplateError};
+use super::scenario::{Act, Call, Flood, Limited, Outcome, OwnTool, Step, TokenUse};
+use super::template::{Scope, TemplateError, Templated};
 use super::work::{Committed, Folder, WorkError};
 use crate::app;
 
@@ -67,7 +67,7 @@ enum StepError {
         #[source]
         source: CallError,
     },
-    #[error("`{tool}` failed: {}", said(error))]
+    #[error("`{tool}` failed: {}", error_message(error))]
     Refused { tool: String, error: Value },
     #[error("`{tool}` should fail with {code}, and {happened}")]
     NotRefused { tool: String, code: &'static str, happened: String },
@@ -140,7 +140,7 @@ impl Player {
             Act::Limited(limited) => said_limited(limited, scope)?,
             Act::Tool(tool) => self.used(tool, scope)?,
             Act::WaitFile(file) => {
-                let limit = file.seconds.as_ref().unwrap_or(&Given::Known(NO_FILE));
+                let limit = file.seconds.as_ref().unwrap_or(&Templated::Known(NO_FILE));
                 self.folder.wait(&scope.text(&file.path)?, seconds(limit, scope)?).await?;
             }
             Act::Repeat { times, steps } => Box::pin(self.repeat(times, steps, scope)).await?,
@@ -177,7 +177,8 @@ impl Player {
         let (tries, pause) = (call.tries.get(scope)?, seconds(&call.pause, scope)?);
         let mut tried = 0;
         let answer = loop {
-            let answer = self.mcp()?.call(&tool, with.clone(), Manner { patience, progress }).await;
+            let answer =
+                self.mcp()?.call(&tool, with.clone(), CallOptions { patience, progress }).await;
             let answer = answer.map_err(|source| StepError::Call { tool: tool.clone(), source })?;
             let answer = expected(&tool, call, answer)?;
             tried += 1;
@@ -227,7 +228,7 @@ impl Player {
 
     async fn repeat(
         &self,
-        times: &Given<u64>,
+        times: &Templated<u64>,
         steps: &[Step],
         scope: &mut Scope,
     ) -> Result<(), StepError> {
@@ -288,8 +289,8 @@ impl Player {
 
     /// Result of a successful run.
     pub(super) fn good_end(&self) -> ResultLine {
-        let said = self.result.borrow_mut().take();
-        said.unwrap_or_else(|| ResultLine::bare("success", self.summary()))
+        let error_message = self.result.borrow_mut().take();
+        error_message.unwrap_or_else(|| ResultLine::bare("success", self.summary()))
     }
 }
 
@@ -308,7 +309,7 @@ fn expected(tool: &str, call: &Call, answer: Result<Value, Value>) -> Result<Val
         (Err(error), None) => Err(StepError::Refused { tool, error }),
         (Err(error), Some(code)) if has_code(&error, code) => Ok(error),
         (Err(error), Some(code)) => {
-            let happened = format!("failed with {}", said(&error));
+            let happened = format!("failed with {}", error_message(&error));
             Err(StepError::NotRefused { tool, code: code.name(), happened })
         }
         (Ok(answer), Some(code)) => {
@@ -323,20 +324,20 @@ fn has_code(error: &Value, code: Code) -> bool {
 }
 
 /// Text of an error.
-fn said(error: &Value) -> String {
+fn error_message(error: &Value) -> String {
     match ErrorBody::deserialize(error) {
         Ok(ErrorBody { code, message, .. }) => format!("{code}: {message}"),
         Err(_) => shown(error),
     }
 }
 
-fn seconds(given: &Given<f64>, scope: &Scope) -> Result<Duration, StepError> {
+fn seconds(given: &Templated<f64>, scope: &Scope) -> Result<Duration, StepError> {
     Ok(Duration::try_from_secs_f64(given.get(scope)?)?)
 }
 
-fn burned(burn: &Burn, scope: &Scope) -> Result<(), StepError> {
+fn burned(burn: &TokenUse, scope: &Scope) -> Result<(), StepError> {
     let number =
-        |given: &Option<Given<u64>>| given.as_ref().map(|given| given.get(scope)).transpose();
+        |given: &Option<Templated<u64>>| given.as_ref().map(|given| given.get(scope)).transpose();
     let usage = Usage {
         input_tokens: number(&burn.input_tokens)?,
         output_tokens: number(&burn.output_tokens)?,

@@ -7,7 +7,7 @@ use engine::Code;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::template::Given;
+use super::template::Templated;
 
 /// Everything that a file has.
 #[derive(Debug)]
@@ -59,15 +59,15 @@ pub(super) enum Act {
     Commit(String),
     Run(Run),
     /// Waits so many seconds
-    Sleep(Given<f64>),
-    Burn(Burn),
+    Sleep(Templated<f64>),
+    Burn(TokenUse),
     /// Says which model it is
     Model(String),
     Limited(Limited),
     Tool(OwnTool),
     WaitFile(WaitFile),
     Repeat {
-        times: Given<u64>,
+        times: Templated<u64>,
         steps: Vec<Step>,
     },
     /// Plays several lists of steps at the same time
@@ -80,7 +80,7 @@ pub(super) enum Act {
     /// Ends with a result that says why it failed
     Fail(String),
     /// Ends with this code and no result
-    Exit(Given<u8>),
+    Exit(Templated<u8>),
     /// Ends as if killed
     Crash,
     Result(Outcome),
@@ -98,9 +98,9 @@ pub(super) struct Call {
     /// Expected content of the last answer; the call is repeated until then
     pub(super) until: Option<Value>,
     /// Maximum number of calls
-    pub(super) tries: Given<u64>,
+    pub(super) tries: Templated<u64>,
     /// Seconds between two calls
-    pub(super) pause: Given<f64>,
+    pub(super) pause: Templated<f64>,
     /// The error that is expected instead of an answer
     pub(super) fails: Option<Code>,
     /// Wait for a server that is gone
@@ -126,12 +126,12 @@ pub(super) struct FileText {
 /// Usage to report.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Burn {
-    pub(super) input_tokens: Option<Given<u64>>,
-    pub(super) output_tokens: Option<Given<u64>>,
-    pub(super) cache_read_tokens: Option<Given<u64>>,
-    pub(super) cache_write_tokens: Option<Given<u64>>,
-    pub(super) cost_usd: Option<Given<f64>>,
+pub(super) struct TokenUse {
+    pub(super) input_tokens: Option<Templated<u64>>,
+    pub(super) output_tokens: Option<Templated<u64>>,
+    pub(super) cache_read_tokens: Option<Templated<u64>>,
+    pub(super) cache_write_tokens: Option<Templated<u64>>,
+    pub(super) cost_usd: Option<Templated<f64>>,
 }
 
 /// Usage limit to report.
@@ -139,7 +139,7 @@ pub(super) struct Burn {
 #[serde(deny_unknown_fields)]
 pub(super) struct Limited {
     pub(super) until: Option<String>,
-    pub(super) seconds: Option<Given<f64>>,
+    pub(super) seconds: Option<Templated<f64>>,
 }
 
 /// A use of a tool of the agent's own, said to have happened.
@@ -157,7 +157,7 @@ pub(super) struct OwnTool {
 pub(super) struct WaitFile {
     pub(super) path: String,
     /// After so many seconds it will not come any more
-    pub(super) seconds: Option<Given<f64>>,
+    pub(super) seconds: Option<Templated<f64>>,
 }
 
 /// Much output.
@@ -165,17 +165,17 @@ pub(super) struct WaitFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct Flood {
     /// Total bytes
-    pub(super) bytes: Given<u64>,
+    pub(super) bytes: Templated<u64>,
     /// Length of each line, without its end
     #[serde(default = "eighty")]
-    pub(super) line: Given<u64>,
+    pub(super) line: Templated<u64>,
     /// True for text
     #[serde(default = "yes")]
     pub(super) utf8: bool,
 }
 
-fn eighty() -> Given<u64> {
-    Given::Known(80)
+fn eighty() -> Templated<u64> {
+    Templated::Known(80)
 }
 
 fn yes() -> bool {

@@ -146,14 +146,14 @@ fn whole(text: &str) -> Option<&str> {
 
 /// A value that stands in the file, or that a template says when its turn comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Given<T> {
+pub(super) enum Templated<T> {
     /// It stands there
     Known(T),
     /// A template says it
     Template(String),
 }
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Given<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Templated<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match Value::deserialize(from)? {
             Value::String(text) if text.contains(OPEN) => Ok(Self::Template(text)),
@@ -162,7 +162,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Given<T> {
     }
 }
 
-impl<T: DeserializeOwned + Copy> Given<T> {
+impl<T: DeserializeOwned + Copy> Templated<T> {
     /// The value, now.
     pub(super) fn get(&self, scope: &Scope) -> Result<T, TemplateError> {
         let template = match self {
@@ -229,15 +229,16 @@ mod tests {
 
     #[test]
     fn numbers_may_come_from_words() {
-        let read =
-            |text: &str| serde_json::from_value::<Given<f64>>(json!(text)).unwrap().get(&scope());
+        let read = |text: &str| {
+            serde_json::from_value::<Templated<f64>>(json!(text)).unwrap().get(&scope())
+        };
         assert_eq!(read("{{args.1}}"), Ok(0.5));
         assert_eq!(
             read("{{args.0}}").unwrap_err().to_string(),
             "`{{args.0}}` is \"burn\", which does not fit: expected value at line 1 column 1"
         );
-        assert!(serde_json::from_value::<Given<f64>>(json!("five")).is_err());
-        assert_eq!(serde_json::from_value::<Given<u8>>(json!(3)).unwrap(), Given::Known(3));
+        assert!(serde_json::from_value::<Templated<f64>>(json!("five")).is_err());
+        assert_eq!(serde_json::from_value::<Templated<u8>>(json!(3)).unwrap(), Templated::Known(3));
     }
 
     #[test]

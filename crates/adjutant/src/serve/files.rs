@@ -17,7 +17,7 @@ use wire::settings::{
 };
 
 use super::Stage;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::config::describe::{self, Described};
 use crate::config::edit::{self, Written};
 use crate::config::file::{self, TextFile};
@@ -95,7 +95,7 @@ impl Editor {
         let (text, notes) = match self.edited(&file.text, changes) {
             Ok((text, config)) => (Ok(text), self.notes(&config, changes)),
             Err(problem) => {
-                // Whoever looks for the mistake wants to know which of several changes it is.
+                // Anyone who looks for the mistake wants to know which of several changes it is.
                 let alone = changes.iter().filter_map(|change| {
                     let mut problem =
                         self.edited(&file.text, std::slice::from_ref(change)).err()?;
@@ -256,8 +256,8 @@ impl Files for Editor {
         // A configuration that is not there is an empty one.
         let is_same = is.as_deref() == was || (is.is_none() && was == Some(hash("").as_str()));
         if !is_same {
-            let said = format!("`{}` was changed since you read it", draft.place);
-            return Err(ToolError::conflict(said)
+            let output = format!("`{}` was changed since you read it", draft.place);
+            return Err(ToolError::conflict(output)
                 .hint("read it again, and look whether your change still fits"));
         }
         let checked = draft.checked();
@@ -406,11 +406,11 @@ fn shown(problem: Problem) -> FileProblem {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what errors are mapped with")]
-fn told(trouble: Trouble) -> ToolError {
-    let body = ErrorBody::deserialize(trouble.body()).ok();
+fn told(cli_error: CliError) -> ToolError {
+    let body = ErrorBody::deserialize(cli_error.body()).ok();
     let code = body.and_then(|body| engine::Code::parse(&body.code));
-    let error = ToolError::new(code.unwrap_or(engine::Code::InternalError), trouble.message());
-    trouble.hints().iter().fold(error, ToolError::hint)
+    let error = ToolError::new(code.unwrap_or(engine::Code::InternalError), cli_error.message());
+    cli_error.hints().iter().fold(error, ToolError::hint)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use host::files::FileError;
 use wire::server::SettingsChange;
 
 use super::Stage;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::config::changes::{self, Reading};
 use crate::home::good::{self, WrittenFiles};
 use crate::terminal::render::{Page, dim, line, odd};
@@ -29,7 +29,7 @@ pub(crate) struct InForce {
 
 impl InForce {
     /// Reads the copy; none where there is no copy yet.
-    pub(crate) fn from_copy(stage: &Stage) -> Result<Option<Self>, Trouble> {
+    pub(crate) fn from_copy(stage: &Stage) -> Result<Option<Self>, CliError> {
         let Some(copy) = good::current(stage.home.state_dir()) else { return Ok(None) };
         let files = WrittenFiles::read_copy(&copy)?;
         let (reading, warnings) = stage.reading(copy).read()?;
@@ -37,13 +37,13 @@ impl InForce {
     }
 
     /// Reads the files of a home in PostgreSQL from where they were written for this server.
-    fn from_shared(stage: &Stage, folder: &Path, files: WrittenFiles) -> Result<Self, Trouble> {
+    fn from_shared(stage: &Stage, folder: &Path, files: WrittenFiles) -> Result<Self, CliError> {
         let (reading, warnings) = stage.reading(folder.to_owned()).read()?;
         Ok(Self { files, reading, warnings, next: None })
     }
 
     /// Reads files that were collected, and writes them beside the copy. They are in force once the caller commits them.
-    pub(crate) fn prepare(stage: &Stage, files: WrittenFiles) -> Result<Self, Trouble> {
+    pub(crate) fn prepare(stage: &Stage, files: WrittenFiles) -> Result<Self, CliError> {
         if let Some(folder) = &stage.shared_files {
             return Self::from_shared(stage, folder, files);
         }
@@ -68,7 +68,7 @@ impl InForce {
 
 impl Stage {
     /// What people have written by now.
-    pub(crate) fn written(&self) -> Result<WrittenFiles, Trouble> {
+    pub(crate) fn written(&self) -> Result<WrittenFiles, CliError> {
         if let Some(folder) = &self.shared_files {
             return Ok(WrittenFiles::read_copy(folder)?);
         }
@@ -85,7 +85,7 @@ impl Stage {
     }
 
     /// Takes what people have written for the next server, because a person starts one. Returns what that changes.
-    pub(crate) fn accept(&self) -> Result<Vec<SettingsChange>, Trouble> {
+    pub(crate) fn accept(&self) -> Result<Vec<SettingsChange>, CliError> {
         let state = self.home.state_dir();
         if good::current(state).is_none() {
             // The first server of this home reads the files.

@@ -18,7 +18,7 @@ use host::process::{self, Exit, Launch, StartError};
 use serde::Deserialize;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use crate::client::{Answer, Client, ClientError, Named};
+use crate::client::{Answer, Client, ClientError, Named, Secrecy, check_secrecy};
 use crate::home::ServerFile;
 
 /// Poll interval for a starting server.
@@ -29,12 +29,14 @@ const START: Duration = Duration::from_secs(10);
 const AGENT_PATIENCE: Duration = Duration::from_secs(30);
 /// Timeout of a health check.
 const HEALTH: Duration = Duration::from_secs(2);
+/// Beginning of an operator's token.
+const OPERATOR_PREFIX: &str = "adjop_";
 /// Bytes of the log shown after a failed start.
 const TAIL: u64 = 4096;
 
 /// Where the server is looked for, and how one is started.
 #[derive(Debug, Clone)]
-pub(crate) struct Where {
+pub(crate) struct ServerLocation {
     /// `server.json` in the state folder
     pub(crate) server_file: PathBuf,
     /// Where else it may be noted: the copy in the home, and the folder that the state is about to be moved to
@@ -44,7 +46,7 @@ pub(crate) struct Where {
     /// Where a server in the background writes what it has to say
     pub(crate) log: PathBuf,
     /// A server that was named by its address: then no other will do
-    pub(crate) url_override: Option<String>,
+    pub(crate) url_override: Option<NamedServer>,
     /// Token for the server
     pub(crate) token: Token,
     /// True inside an agent
@@ -57,6 +59,27 @@ pub(crate) struct Where {
     pub(crate) environment: Vec<(OsString, OsString)>,
     /// The working directory of that server
     pub(crate) cwd: PathBuf,
+}
+
+/// A server that a person named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedServer {
+    /// Its address
+    pub(crate) url: String,
+    /// Rule for sending its token over a network in the clear
+    pub(crate) secrecy: Secrecy,
+    /// Name in homes.yaml, unless `ADJUTANT_URL` names it
+    pub(crate) name: Option<String>,
+}
+
+impl NamedServer {
+    /// The setting that a person changes to name another server.
+    pub(crate) fn source(&self) -> String {
+        match &self.name {
+            Some(name) => format!("`{name}` in homes.yaml"),
+            None => "`ADJUTANT_URL`".to_owned(),
+        }
+    }
 }
 
 /// Where the token comes from. The operator's is made by the first start, so it is read late.
@@ -109,6 +132,8 @@ pub(crate) enum ConnectError {
     NoServer {
         /// Its address
         url: String,
+        /// The setting that names it
+        source_of_name: String,
     },
     /// A server of this home runs that does not prove who it is, as those before this version did not.
     #[error(
@@ -127,7 +152,7 @@ pub(crate) enum ConnectError {
         after: Duration,
     },
     /// The server ended while it was starting.
-    #[error("the server ended at its start ({exit}){}", said(tail))]
+    #[error("the server ended at its start ({exit}){}", last_line(tail))]
     Ended {
         /// Final status
         exit: Ending,
@@ -135,7 +160,7 @@ pub(crate) enum ConnectError {
         tail: String,
     },
     /// The server did not answer in time.
-    #[error("the server did not answer within {} s of its start{}", after.as_secs(), said(tail))]
+    #[error("the server did not answer within {} s of its start{}", after.as_secs(), last_line(tail))]
     TooSlow {
         /// Time limit
         after: Duration,
@@ -166,36 +191,47 @@ impl fmt::Display for Ending {
     }
 }
 
-fn said(tail: &str) -> String {
+fn last_line(tail: &str) -> String {
     if tail.is_empty() { String::new() } else { format!("; its log says:\n{tail}") }
 }
 
 /// A client of the server that seems to run. Nothing is sent: the first call shows whether it does, and sends
 /// the token only after the server has proved who it is.
-pub(crate) fn locate(at: &Where) -> Result<Option<Client>, ConnectError> {
-    if let Some(url) = &at.url_override {
-        return Ok(Some(client(url, at, Named::ByEnvironment)?));
+pub(crate) fn locate(at: &ServerLocation) -> Result<Option<Client>, ConnectError> {
+    if let Some(server) = &at.url_override {
+        return Ok(Some(client(&server.url, at, Named::ByEnvironment)?));
     }
     let Some(server) = noted(at) else { return Ok(None) };
     Ok(Some(client(&server.url, at, Named::ByFile)?))
 }
 
-fn client(url: &str, at: &Where, named: Named) -> Result<Client, ConnectError> {
+fn client(url: &str, at: &ServerLocation, named: Named) -> Result<Client, ConnectError> {
     let Some(token) = at.token.read()? else { return Ok(Client::new(url, None)?) };
+    if named == Named::ByEnvironment {
+        let secrecy = at.url_override.as_ref().map(|server| server.secrecy).unwrap_or_default();
+        check_secrecy(url, secrecy).map_err(ClientError::from)?;
+    }
     Ok(match (&at.token, named) {
-        // Address and token were given together.
-        (Token::Given(_), Named::ByEnvironment) => Client::new(url, Some(&token))?,
+        // Address and token were given together. A follower can prove nothing about an agent's.
+        (Token::Given(_), Named::ByEnvironment) if !token.starts_with(OPERATOR_PREFIX) => {
+            Client::new(url, Some(&token))?
+        }
         _ => Client::proving(url, &token, named)?,
     })
 }
 
 /// A client of the server that a file names.
-pub(crate) fn client_of(at: &Where, server: &ServerFile) -> Result<Client, ConnectError> {
+pub(crate) fn client_of(at: &ServerLocation, server: &ServerFile) -> Result<Client, ConnectError> {
     client(&server.url, at, Named::ByFile)
 }
 
-/// Finds the server, or starts one, and returns a client of it.
-pub(crate) async fn connect(at: &Where) -> Result<Client, ConnectError> {
+/// Finds the server, or starts one, and returns a client of it. Where several servers share the home, the client waits
+/// for an owner as for a server that starts.
+pub(crate) async fn connect(at: &ServerLocation) -> Result<Client, ConnectError> {
+    Ok(find_or_start(at).await?.waiting_for_owner(START))
+}
+
+async fn find_or_start(at: &ServerLocation) -> Result<Client, ConnectError> {
     if let Some(client) = locate(at)? {
         match health(&client).await {
             Health::Ours => return Ok(client),
@@ -204,38 +240,40 @@ pub(crate) async fn connect(at: &Where) -> Result<Client, ConnectError> {
             }
             Health::NotOurs => refuse_older(at, client.url())?,
             Health::UnknownToken => refuse_token(at, client.url())?,
+            Health::NoTls(error) => return Err(error.into()),
             Health::Silent => {}
         }
     }
     if at.inside_agent {
         return await_for_agent(at, AGENT_PATIENCE).await;
     }
-    if let Some(url) = &at.url_override {
-        return Err(ConnectError::NoServer { url: url.clone() });
+    if let Some(server) = &at.url_override {
+        let source_of_name = server.source();
+        return Err(ConnectError::NoServer { url: server.url.clone(), source_of_name });
     }
     Ok(start(at, START).await?.1)
 }
 
 /// The server that runs, if one does. Starts none.
-pub(crate) async fn running(at: &Where) -> Result<Option<ServerFile>, ConnectError> {
+pub(crate) async fn running(at: &ServerLocation) -> Result<Option<ServerFile>, ConnectError> {
     Ok(answering(at).await?.map(|(server, _)| server))
 }
 
 /// The server that runs, if one does, with a client to which it has proved who it is.
-async fn answering(at: &Where) -> Result<Option<(ServerFile, Client)>, ConnectError> {
+async fn answering(at: &ServerLocation) -> Result<Option<(ServerFile, Client)>, ConnectError> {
     let Some(server) = noted(at) else { return Ok(None) };
     let client = client(&server.url, at, Named::ByFile)?;
     match health(&client).await {
         Health::Ours => Ok(Some((server, client))),
         Health::NotOurs => refuse_older(at, &server.url).map(|()| None),
         Health::UnknownToken => refuse_token(at, &server.url).map(|()| None),
-        Health::Silent => Ok(None),
+        Health::Silent | Health::NoTls(_) => Ok(None),
     }
 }
 
 /// Refuses a server that holds our lock and did not prove at this address who it is. Any other is a stranger,
 /// and no server of ours.
-pub(crate) fn refuse_older(at: &Where, url: &str) -> Result<(), ConnectError> {
+pub(crate) fn refuse_older(at: &ServerLocation, url: &str) -> Result<(), ConnectError> {
     // Another one may have started since.
     let Some(server) = noted(at).filter(|server| server.url == url) else { return Ok(()) };
     if at.inside_agent || owner::holder(&at.lock)? != Holder::Process(server.pid) {
@@ -245,7 +283,7 @@ pub(crate) fn refuse_older(at: &Where, url: &str) -> Result<(), ConnectError> {
 }
 
 /// Refuses a token that the server of this home does not know. A server of another home is a stranger.
-pub(crate) fn refuse_token(at: &Where, url: &str) -> Result<(), ConnectError> {
+pub(crate) fn refuse_token(at: &ServerLocation, url: &str) -> Result<(), ConnectError> {
     let is_named = at.url_override.is_some();
     // An agent looks in every place before it gives up.
     if at.inside_agent || (!is_named && owner::holder(&at.lock)? == Holder::Nobody) {
@@ -255,7 +293,7 @@ pub(crate) fn refuse_token(at: &Where, url: &str) -> Result<(), ConnectError> {
 }
 
 /// The server that runs, else a new one in the background.
-pub(crate) async fn ensure(at: &Where) -> Result<ServerFile, ConnectError> {
+pub(crate) async fn ensure(at: &ServerLocation) -> Result<ServerFile, ConnectError> {
     match running(at).await? {
         Some(server) => Ok(server),
         None => Ok(start(at, START).await?.0),
@@ -263,25 +301,25 @@ pub(crate) async fn ensure(at: &Where) -> Result<ServerFile, ConnectError> {
 }
 
 /// The server that is noted, unless its process is gone.
-fn noted(at: &Where) -> Option<ServerFile> {
+fn noted(at: &ServerLocation) -> Option<ServerFile> {
     // An agent in a sandbox sees other process numbers than ours.
     note(at).filter(|server| at.inside_agent || (process::is_alive(server.pid) && can_be_ours(at)))
 }
 
 /// Returns whether a server seems to run.
-pub(crate) fn is_noted(at: &Where) -> bool {
+pub(crate) fn is_noted(at: &ServerLocation) -> bool {
     noted(at).is_some()
 }
 
 /// Without a token a server can prove nothing, and only our lock tells it from that of a project of which this one is
 /// a copy.
-fn can_be_ours(at: &Where) -> bool {
+fn can_be_ours(at: &ServerLocation) -> bool {
     let is_held = || !matches!(owner::holder(&at.lock), Ok(Holder::Nobody));
     !matches!(at.token.read(), Ok(None)) || is_held()
 }
 
 /// Reads `server.json` of a running or crashed server, from the state folder or a copy.
-pub(crate) fn note(at: &Where) -> Option<ServerFile> {
+pub(crate) fn note(at: &ServerLocation) -> Option<ServerFile> {
     let mut files = std::iter::once(&at.server_file).chain(&at.copies);
     // A file that cannot be read names no server; the next one to start replaces it.
     files.find_map(|path| read_note(path).ok().flatten())
@@ -297,7 +335,7 @@ pub(crate) fn read_note(path: &Path) -> Result<Option<ServerFile>, FileError> {
 }
 
 /// Result of probing a server's address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Health {
     /// Our server
     Ours,
@@ -305,6 +343,8 @@ enum Health {
     NotOurs,
     /// A server that does not know the token: another home's, or ours if the token is wrong
     UnknownToken,
+    /// Something with which no TLS could be agreed on
+    NoTls(ClientError),
     /// Nothing
     Silent,
 }
@@ -332,22 +372,24 @@ async fn health(client: &Client) -> Health {
             Health::Silent
         }
         Ok(Err(ClientError::UnknownToken { .. })) => Health::UnknownToken,
+        Ok(Err(error @ ClientError::Tls { .. })) => Health::NoTls(error),
         Ok(Err(_)) => Health::NotOurs,
     }
 }
 
 /// Returns whether our server answers.
 pub(crate) async fn is_well(client: &Client) -> bool {
-    health(client).await == Health::Ours
+    matches!(health(client).await, Health::Ours)
 }
 
-async fn await_for_agent(at: &Where, patience: Duration) -> Result<Client, ConnectError> {
+async fn await_for_agent(at: &ServerLocation, patience: Duration) -> Result<Client, ConnectError> {
     let deadline = Instant::now() + patience;
     let mut look = looks();
     while Instant::now() < deadline {
         look.tick().await;
         // After a restart the server may stand elsewhere than where the agent was told.
-        let told = at.url_override.iter().map(|url| (url.clone(), Named::ByEnvironment));
+        let told = at.url_override.iter();
+        let told = told.map(|server| (server.url.clone(), Named::ByEnvironment));
         let noted = noted(at).map(|server| (server.url, Named::ByFile));
         let mut unknown_at = None;
         let mut others = 0;
@@ -356,6 +398,7 @@ async fn await_for_agent(at: &Where, patience: Duration) -> Result<Client, Conne
             match health(&client).await {
                 Health::Ours => return Ok(client),
                 Health::UnknownToken => unknown_at = Some(url),
+                Health::NoTls(error) => return Err(error.into()),
                 Health::NotOurs | Health::Silent => others += 1,
             }
         }
@@ -368,7 +411,10 @@ async fn await_for_agent(at: &Where, patience: Duration) -> Result<Client, Conne
 }
 
 /// Starts a server in the background and waits until one answers, be it this one or another's.
-async fn start(at: &Where, patience: Duration) -> Result<(ServerFile, Client), ConnectError> {
+async fn start(
+    at: &ServerLocation,
+    patience: Duration,
+) -> Result<(ServerFile, Client), ConnectError> {
     let launch = Launch {
         program: at.exe.clone(),
         arguments: at.start_args.clone(),

@@ -15,8 +15,8 @@ use host::process::{Exit, Launch, Started, start_sharing};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-fn at(dir: &Path) -> Where {
-    Where {
+fn at(dir: &Path) -> ServerLocation {
+    ServerLocation {
         server_file: dir.join("server.json"),
         copies: vec![dir.join("copy.json")],
         lock: dir.join("server.lock"),
@@ -102,9 +102,9 @@ async fn a_port_that_agents_know_is_waited_for_and_no_other_will_do() {
     assert_eq!(remembered(&address).unwrap(), Some(port));
 
     let error = listen_only_within(HERE, port, Duration::from_millis(20)).await.unwrap_err();
-    let trouble = crate::cli_error::Trouble::from(error);
-    assert!(trouble.message().contains(&format!("at port {port}")), "{}", trouble.message());
-    assert_eq!(trouble.body()["code"], "CONFLICT");
+    let cli_error = crate::cli_error::CliError::from(error);
+    assert!(cli_error.message().contains(&format!("at port {port}")), "{}", cli_error.message());
+    assert_eq!(cli_error.body()["code"], "CONFLICT");
     let waiting = listen_only(HERE, port);
     let (bound, ()) = tokio::join!(waiting, async { drop(first) });
     assert_eq!((bound.unwrap().address.port(), remembered(&address).unwrap()), (port, Some(port)));
@@ -214,11 +214,11 @@ async fn down_of(
 ) -> (Result<Down, DownError>, bool) {
     let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(status));
     let stand_in = StandIn::start(script, dir.path());
-    let at = Where { inside_agent: is_agent.is_some(), ..at(dir.path()) };
+    let at = ServerLocation { inside_agent: is_agent.is_some(), ..at(dir.path()) };
     let server = file(&url, stand_in.process.pid());
     files::write(&at.server_file, &serde_json::to_string(&server).unwrap(), Mode::Private).unwrap();
     let short = Duration::from_millis(20);
-    let patience = Patience { asked: short, signalled: Duration::from_millis(200) };
+    let patience = StopTimeouts { asked: short, signalled: Duration::from_millis(200) };
     let answer = down(&at, &at.lock, patience).await;
     stand_in.end();
     (answer, at.server_file.exists())
@@ -248,7 +248,7 @@ async fn who_may_not_ask_does_not_send_signals_either() {
 async fn no_server_is_nothing_to_end() {
     let dir = tempfile::tempdir().unwrap();
     let (at, lock) = (at(dir.path()), dir.path().join("server.lock"));
-    let ended = || down(&at, &lock, Patience::default());
+    let ended = || down(&at, &lock, StopTimeouts::default());
     assert_eq!(ended().await.unwrap(), Down::NotRunning);
     let crashed = serde_json::to_string(&file("http://127.0.0.1:1", u32::MAX)).unwrap();
     files::write(&at.server_file, &crashed, Mode::Private).unwrap();
@@ -265,7 +265,7 @@ async fn a_process_that_only_a_leftover_file_names_is_sent_no_signal() {
     let at = at(dir.path());
     let note = serde_json::to_string(&file("http://127.0.0.1:1", innocent.process.pid())).unwrap();
     files::write(&at.server_file, &note, Mode::Private).unwrap();
-    assert_eq!(down(&at, &at.lock, Patience::default()).await.unwrap(), Down::NotRunning);
+    assert_eq!(down(&at, &at.lock, StopTimeouts::default()).await.unwrap(), Down::NotRunning);
     assert_eq!(innocent.process.exited().unwrap(), None, "it lives");
     assert!(!at.server_file.exists(), "and nobody starts a server for that file again");
     innocent.end();
@@ -282,7 +282,7 @@ async fn the_holder_of_the_lock_is_ended_whatever_the_file_says() {
     for text in [note.as_bytes(), &[0xff, b'{']] {
         std::fs::write(&at.server_file, text).unwrap();
     }
-    let ended = down(&at, &at.lock, Patience::default()).await.unwrap();
+    let ended = down(&at, &at.lock, StopTimeouts::default()).await.unwrap();
     assert!(matches!(ended, Down::Terminated(server) if server.pid == holder.process.pid()));
     assert_eq!(innocent.process.exited().unwrap(), None, "it lives");
     holder.end();
@@ -306,11 +306,11 @@ async fn a_server_of_an_older_version_is_named_and_can_be_ended() {
     for error in
         [connect::running(&at).await.unwrap_err(), connect::connect(&at).await.unwrap_err()]
     {
-        let trouble = crate::cli_error::Trouble::from(error);
-        assert!(trouble.message().contains("is too old"), "{}", trouble.message());
-        assert!(trouble.hints()[0].contains("adjutant down"), "{:?}", trouble.hints());
+        let cli_error = crate::cli_error::CliError::from(error);
+        assert!(cli_error.message().contains("is too old"), "{}", cli_error.message());
+        assert!(cli_error.hints()[0].contains("adjutant down"), "{:?}", cli_error.hints());
     }
-    let ended = down(&at, &at.lock, Patience::default()).await.unwrap();
+    let ended = down(&at, &at.lock, StopTimeouts::default()).await.unwrap();
     assert!(matches!(ended, Down::Terminated(_)), "{ended:?}");
     server.end();
 }

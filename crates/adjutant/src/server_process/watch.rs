@@ -53,8 +53,8 @@ async fn keep_up(serve: &Launch, server_files: &[PathBuf]) -> Result<(), WatchEr
         // A server that never came up has no file, and one that was ended has taken it along.
         let is_note = |file: &PathBuf| connect::read_note(file).is_ok_and(|note| note.is_some());
         let noted = server_files.iter().any(is_note);
-        let wish = if noted && !asked { WatchOutcome::Up } else { WatchOutcome::Down };
-        match restarts.after(exit, wish, Instant::now()) {
+        let wanted = if noted && !asked { WatchOutcome::Up } else { WatchOutcome::Down };
+        match restarts.after(exit, wanted, Instant::now()) {
             Next::End => return Ok(()),
             Next::GiveUp => return Err(WatchError::Ended(Ending(exit))),
             Next::Restart(pause) => {
@@ -69,7 +69,7 @@ async fn keep_up(serve: &Launch, server_files: &[PathBuf]) -> Result<(), WatchEr
     }
 }
 
-/// Waits for the child's end, and passes the wish to end on to it.
+/// Waits for the child's end, and passes the request to end on to it.
 async fn follow(child: &mut Started, signals: &mut Signals) -> io::Result<(Exit, bool)> {
     let mut asked = false;
     loop {
@@ -131,13 +131,13 @@ enum Next {
 struct Restarts(VecDeque<Instant>);
 
 impl Restarts {
-    fn after(&mut self, exit: Exit, wish: WatchOutcome, now: Instant) -> Next {
+    fn after(&mut self, exit: Exit, wanted: WatchOutcome, now: Instant) -> Next {
         while self.0.front().is_some_and(|&at| now.duration_since(at) > WINDOW) {
             self.0.pop_front();
         }
         match PAUSES.get(self.0.len()) {
             _ if exit.is_success() => Next::End,
-            Some(&pause) if wish == WatchOutcome::Up => {
+            Some(&pause) if wanted == WatchOutcome::Up => {
                 self.0.push_back(now);
                 Next::Restart(pause)
             }

@@ -10,7 +10,7 @@ use model::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::yaml::Problem;
 
 /// Default page width.
@@ -55,28 +55,28 @@ impl Render {
     }
 
     /// Says why a command failed.
-    pub(crate) fn trouble(self, trouble: &Trouble) -> io::Result<()> {
-        if trouble.message().is_empty() {
+    pub(crate) fn print_error(self, cli_error: &CliError) -> io::Result<()> {
+        if cli_error.message().is_empty() {
             return Ok(());
         }
         let mut err = anstream::stderr().lock();
         if self.is_json() {
-            return writeln!(err, "{}", trouble.body());
+            return writeln!(err, "{}", cli_error.body());
         }
         // What is said of files and settings is long, and read by people alone.
-        let set = |text: &str| match trouble.problem() {
+        let set = |text: &str| match cli_error.problem() {
             Some(_) => wrapped(text, usize::from(WIDTH) - 7).join("\n       "),
             None => plain(text),
         };
-        match trouble.problem().and_then(|problem| Some((problem, excerpt(problem)?))) {
+        match cli_error.problem().and_then(|problem| Some((problem, excerpt(problem)?))) {
             Some((problem, excerpt)) => {
                 writeln!(err, "{}: {}", painted(RED, "error"), set(&problem.message))?;
                 writeln!(err, "  {} {}", dim("at"), plain(&problem.place))?;
                 write!(err, "{excerpt}")?;
             }
-            None => writeln!(err, "{}: {}", painted(RED, "error"), set(trouble.message()))?,
+            None => writeln!(err, "{}: {}", painted(RED, "error"), set(cli_error.message()))?,
         }
-        for hint in trouble.hints() {
+        for hint in cli_error.hints() {
             writeln!(err, "  {} {}", painted(CYAN, "try:"), set(hint))?;
         }
         Ok(())

@@ -2,16 +2,16 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::terminal::render::{Render, plain};
 
 /// Handles a usage error or a request for help.
-pub(crate) fn refused(error: &clap::Error, render: Render) -> Result<(), Trouble> {
+pub(crate) fn refused(error: &clap::Error, render: Render) -> Result<(), CliError> {
     let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if help || !render.is_json() {
         // Nobody may be reading, as in `adjutant --help | head -1`.
         drop(error.print());
-        return if help { Ok(()) } else { Err(Trouble::said(2)) };
+        return if help { Ok(()) } else { Err(CliError::reported(2)) };
     }
     let text = plain(&error.to_string());
     let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -22,8 +22,8 @@ pub(crate) fn refused(error: &clap::Error, render: Render) -> Result<(), Trouble
         ContextValue::Strings(several) => several.clone(),
         _ => Vec::new(),
     });
-    let trouble = near.fold(Trouble::usage(text), |trouble, near| {
-        trouble.hint(format!("did you mean `{near}`?"))
+    let cli_error = near.fold(CliError::usage(text), |cli_error, near| {
+        cli_error.hint(format!("did you mean `{near}`?"))
     });
-    Err(trouble.hint("`--help` shows what can be typed"))
+    Err(cli_error.hint("`--help` shows what can be typed"))
 }

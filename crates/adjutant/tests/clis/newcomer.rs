@@ -148,7 +148,7 @@ async fn makes_the_first_change(kind: Kind, project: RealProject) {
     report(&hour.newcomer.figures());
 }
 
-/// Prints a figure for whoever runs the tests.
+/// Prints a figure for anyone who runs the tests.
 #[expect(clippy::print_stderr, reason = "figures are printed")]
 fn report(line: &str) {
     eprintln!("{line}");

@@ -1,13 +1,22 @@
 //! A home in a real PostgreSQL with servers of its own processes: what is kept when one of them, or PostgreSQL, goes away.
 
+mod addresses;
 mod agents;
+mod crash_points;
+mod disk;
 mod drills;
+mod effects;
+mod failovers;
 mod files;
 mod homes;
+mod hosts;
+mod network;
 mod outages;
+mod upgrades;
+mod view;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -36,11 +45,13 @@ struct Machine {
     world: World,
     /// Where its server listens, once it has been started; that does not change
     url: String,
+    /// Where clients reach it, if that is not where it says that it listens
+    front: Option<String>,
     server: Option<Server>,
 }
 
 impl Cluster {
-    /// A home with the tasks and letters that a single machine had, and so many servers of it.
+    /// A home with the tasks and mails that a single machine had, and so many servers of it.
     async fn start(count: usize) -> Self {
         let first = crate::world().await;
         let cluster = Self::import(first, count).await;
@@ -48,25 +59,35 @@ impl Cluster {
     }
 
     /// Moves the home of a machine into a new PostgreSQL, and prepares others. No server is started.
-    async fn import(mut first: World, count: usize) -> Self {
+    async fn import(first: World, count: usize) -> Self {
         let postgres = Postgres::start(&[]).unwrap();
+        let address = postgres.address();
+        let mut cluster = Self::import_into(first, postgres, &address).await;
+        while cluster.machines.len() < count {
+            cluster.join(crate::world().await);
+        }
+        cluster
+    }
+
+    /// Moves the home of a machine into a PostgreSQL under this address. No server is started.
+    async fn import_into(mut first: World, postgres: Postgres, address: &str) -> Self {
         first.set("ADJUTANT_CLUSTER_LEASE", LEASE);
         // The first start makes the database that is imported.
         let server = first.up().await.unwrap();
         assert_eq!(server.stop().await.unwrap(), Some(0));
-        let import = ["home", "import", NAME, "--database", &postgres.address(), "--json"];
+        let import = ["home", "import", NAME, "--database", address, "--json"];
         let imported = first.run(&import).await.unwrap().ok().unwrap().json().unwrap();
         assert_eq!((&imported["name"], &imported["imported"]), (&json!(NAME), &json!(true)));
         let token = imported["token"].as_str().unwrap().to_owned();
-        let mut machines = vec![Machine::new(first)];
-        while machines.len() < count {
-            let mut world = crate::world().await;
-            world.set("ADJUTANT_CLUSTER_LEASE", LEASE);
-            world.set("ADJUTANT_TOKEN", &token);
-            fs::copy(machines[0].config(), world.home().join("config.yaml")).unwrap();
-            machines.push(Machine::new(world));
-        }
-        Self { postgres, machines, token }
+        Self { postgres, machines: vec![Machine::new(first)], token }
+    }
+
+    /// Prepares another machine for the home.
+    fn join(&mut self, mut world: World) {
+        world.set("ADJUTANT_CLUSTER_LEASE", LEASE);
+        world.set("ADJUTANT_TOKEN", &self.token);
+        fs::copy(self.machines[0].config(), world.home().join("config.yaml")).unwrap();
+        self.machines.push(Machine::new(world));
     }
 
     /// Starts a server on each machine, the first machine's first.
@@ -198,7 +219,7 @@ impl Cluster {
 
 impl Machine {
     fn new(world: World) -> Self {
-        Self { world, url: String::new(), server: None }
+        Self { world, url: String::new(), front: None, server: None }
     }
 
     fn config(&self) -> PathBuf {
@@ -213,11 +234,28 @@ impl Machine {
     /// Starts its server, and waits until that knows who owns the home.
     async fn up(&mut self) {
         let server = self.world.up().await.unwrap();
+        self.serves(server);
+    }
+
+    /// The same, with its log in a file.
+    async fn up_logging_to(&mut self, log: &Path) {
+        let server = self.world.up_logging_to(log).await.unwrap();
+        self.serves(server);
+    }
+
+    fn serves(&mut self, server: Server) {
+        let url = self.front.clone().unwrap_or_else(|| server.url.clone());
         if !self.url.is_empty() {
-            assert_eq!(server.url, self.url, "it comes back where it was");
+            assert_eq!(url, self.url, "it comes back where it was");
         }
-        self.url.clone_from(&server.url);
+        self.url = url;
         self.server = Some(server);
+    }
+
+    /// Waits until its server ends as one does that has lost its home.
+    async fn expect_fenced(&mut self) {
+        let mut server = self.server.take().unwrap();
+        assert_eq!(server.ended().await.unwrap().code(), Some(75));
     }
 
     fn pid(&self) -> u32 {

@@ -180,7 +180,7 @@ async fn zsh_completes_too() {
 }
 
 #[tokio::test]
-async fn completion_starts_no_server_and_says_nothing_of_trouble() {
+async fn completion_starts_no_server_and_prints_no_error() {
     let world = on_path(world().await).await;
     for words in [&["await", ""][..], &["tasks", "show", ""], &["run", "--role", ""]] {
         let index = words.len().to_string();

@@ -134,7 +134,7 @@ async fn a_demo_that_goes_wrong_says_so_and_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn whoever_interrupts_the_demo_leaves_nothing_behind_either() {
+async fn an_interrupted_demo_leaves_nothing_behind_either() {
     // In the middle of the crew's work; by a reader who goes away; and by the end of the terminal.
     for (line, signal) in [("stops spender", "INT"), ("serves", "TERM"), ("writer", "HUP")] {
         let world = World::bare(BINARY).unwrap();

@@ -82,7 +82,7 @@ async fn a_broken_configuration_shows_its_line() {
     let config = world.home().canonicalize().unwrap().join("config.yaml");
     assert_eq!(error["details"], json!({ "file": config.display().to_string(), "line": 2 }));
     assert_eq!(world.run(&["doctor"]).await.unwrap().code, Some(1));
-    // A server that cannot start says so to whoever needed it.
+    // A server that cannot start says so to anyone who needed it.
     let ran = world.run(&["ps"]).await.unwrap();
     assert_eq!(ran.code, Some(6), "{}", ran.stderr);
     assert!(ran.stderr.contains("dephts"), "{}", ran.stderr);

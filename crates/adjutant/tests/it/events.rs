@@ -230,7 +230,7 @@ async fn under_load_who_stops_holds_nobody_back_and_the_server_stays_small() {
     let until = much(&http).await;
     let held = memory(&server);
     assert!(held < MOST_KILOBYTES, "the server holds {held} kB");
-    // Whoever reads on gets all of it.
+    // Anyone who reads on gets all of it.
     read_all(stopped, until).await;
     for watching in more {
         read_all(watching, until).await;

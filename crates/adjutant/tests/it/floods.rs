@@ -109,7 +109,7 @@ async fn a_line_without_end_is_bounded_in_memory() {
 }
 
 #[tokio::test]
-async fn noise_and_silence_are_no_trouble() {
+async fn noise_and_silence_are_accepted() {
     let world = stage(SCENARIOS, &[]).await;
     let _server = world.up().await.unwrap();
     let noise = answer(&world, &["run", "--role", "hand", "noise"]).await;

@@ -222,7 +222,7 @@ async fn an_ended_conversation_is_taken_up_by_a_new_agent() {
 }
 
 #[tokio::test]
-async fn whoever_asked_for_it_is_told_of_an_agents_end() {
+async fn the_requester_hears_of_an_agents_end() {
     let mut world = stage(SCENARIOS, &[]).await;
     claude(&mut world, &[INIT, DONE].concat());
     let _server = world.up().await.unwrap();

@@ -158,7 +158,7 @@ async fn a_cleaning_that_is_killed_leaves_a_whole_chain_and_the_next_one_goes_on
         let mut command = world.command(&clean);
         let mut child = command.spawn().unwrap();
         assert_eq!(server.ended().await.unwrap().code(), None, "{point}: killed");
-        // Whoever asked may have started the next server by now, which is killed the same way.
+        // Anyone who asked may have started the next server by now, which is killed the same way.
         drop(child.kill().await);
         world.set("ADJUTANT_CRASH_AT", "");
         ok(&world, &["down"]).await;

@@ -123,11 +123,13 @@ const ANSWERS: [(&str, &str); 103] = [
 ];
 
 /// Commands that have no JSON, and why.
-/// Whoever adds a command adds it here or above, and to `docs/reference/json.md`.
-const NONE: [(&str, &str); 4] = [
+/// Anyone who adds a command adds it here or above, and to `docs/reference/json.md`.
+const NONE: [(&str, &str); 6] = [
     ("attach", "for people, who type; `logs -f --json` is the stream for programs"),
     ("completions", "it prints a script for a shell"),
     ("mcp", "its standard output speaks MCP"),
+    ("serve", "it serves until it is ended, and begins with the line of `up`"),
+    ("serve status", "it needs hosts, which `cluster::hosts` has"),
     ("top", "a screen for people; `ps --watch --json` is the same for programs"),
 ];
 
@@ -189,7 +191,7 @@ const RULES: Rules = Rules {
 };
 
 /// What fields hold that the stories never bring about.
-const KNOWN: [(&str, &str); 44] = [
+const KNOWN: [(&str, &str); 46] = [
     ("agentId", "string"),
     ("approvedBy", "string"),
     (
@@ -212,6 +214,11 @@ const KNOWN: [(&str, &str); 44] = [
     ("endedAt", "string"),
     ("files", "string"),
     ("folder", "string"),
+    ("hostUrl", "string"),
+    (
+        "hosts",
+        "{ homes: number, id: string, isLive: boolean, leaving: boolean, seenAgoMs: number, url: string, version: string }",
+    ),
     ("inProgress", "string"),
     ("issues", "string"),
     ("iteration", "number"),

@@ -1,4 +1,4 @@
-//! Whoever is killed is gone with all it started, and so is whoever's time is up; and what the tests of
+//! Anyone who is killed is gone with all it started, and so is one whose time is up; and what the tests of
 //! how a crew behaves share.
 
 use std::fs;
@@ -231,7 +231,7 @@ scenarios:
 const GRACE: (&str, &str) = ("ADJUTANT_LIMITS_GRACE", "500");
 
 #[tokio::test]
-async fn whoever_adjutant_runs_is_killed_and_not_discharged() {
+async fn an_agent_that_adjutant_runs_is_killed_and_not_discharged() {
     let world = stage("scenarios: {work: {steps: [{sleep: 1000}]}}", &[]).await;
     let _server = world.up().await.unwrap();
     let agent = draft(&world, "hand", "work").await;

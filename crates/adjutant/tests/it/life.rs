@@ -61,7 +61,7 @@ async fn a_detached_server_comes_back_after_a_crash() {
         world.run(&["up", "--detach", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
     let agent = world.enlist("worker", &[]).await.unwrap();
     host::process::kill(u32::try_from(file["pid"].as_u64().unwrap()).unwrap()).unwrap();
-    // Whoever asks now waits for the next life, on the same port and with the same record.
+    // Anyone who asks now waits for the next life, on the same port and with the same record.
     let ran =
         world.run_as(&agent, &["tool", "agent_get_status", "--json"]).await.unwrap().ok().unwrap();
     assert_eq!(ran.json().unwrap()["id"], *agent.id);

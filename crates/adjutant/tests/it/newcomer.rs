@@ -104,7 +104,7 @@ async fn finds_once(newcomer: &Newcomer, list: &str, keep: impl Fn(&str) -> bool
     kept
 }
 
-/// Prints a figure for whoever runs the tests.
+/// Prints a figure for anyone who runs the tests.
 #[expect(clippy::print_stderr, reason = "figures are printed")]
 fn report(line: &str) {
     eprintln!("{line}");

@@ -9,7 +9,7 @@ use testkit::World;
 use crate::crew::{crew, leftovers, repository, scene, sh, until};
 use crate::kill::{answer, cast, draft, ended, events, is_there, reason, until_is};
 
-/// One file for everybody: the role chooses by what stands in its own prompt's first word, and whoever leads an
+/// One file for everybody: the role chooses by what stands in its own prompt's first word, and anyone who leads an
 /// epic is told so in words that are no scenario.
 const STORY: &str = r#"
 scenarios:

@@ -131,7 +131,7 @@ async fn a_tab_stays_in_when_the_server_is_killed() {
 }
 
 #[tokio::test]
-async fn an_agent_opens_nothing_and_bad_wishes_are_refused() {
+async fn an_agent_opens_nothing_and_bad_requests_are_refused() {
     let world = world().await;
     let _server = world.up().await.unwrap();
     let agent = world.enlist("worker", &[]).await.unwrap();

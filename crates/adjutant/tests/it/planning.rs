@@ -182,7 +182,7 @@ async fn a_plan_is_run_to_its_end_with_results_fed_forward_and_a_question_answer
     assert!(followed.stdout.contains("    The door is blue: worked on blue."), "{followed:?}");
     insta::assert_snapshot!("status_at_the_end", said(&world, &["plan", "status"]).await);
     assert_eq!(dispatches(&world, 5).await, [1; 5], "no step was done twice");
-    // What a step brought is told to whoever works on one that depends on it.
+    // What a step brought is told to the agent that works on one that depends on it.
     let told = fs::read_to_string(world.project().join("told-four")).unwrap();
     for word in
         ["### What It Depends On", "> Summary: worked on blue", "> Summary: worked on three"]
@@ -254,7 +254,7 @@ async fn a_plan_has_one_shape_for_programs() {
         format!("{}\nstep: {}", shape(&read), shape(&read["steps"][1]))
     );
     insta::assert_snapshot!("a_checked_plan", said(&world, &["plan", "check", "PLAN.md"]).await);
-    // What a step may cost bounds whoever works on it.
+    // What a step may cost bounds the agent that works on it.
     let paint = over["steps"][1]["taskSlug"].as_str().unwrap();
     let crew = answer(&world, &["ps", "--all"]).await;
     let painter = crew["agents"].as_array().unwrap().iter().find(|one| one["taskSlug"] == paint);

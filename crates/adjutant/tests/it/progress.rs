@@ -51,7 +51,7 @@ async fn a_person_who_waits_sees_what_the_agent_does_and_no_trace_is_left() {
 }
 
 #[tokio::test]
-async fn whoever_runs_an_agent_sees_its_stream_above_the_progress() {
+async fn run_shows_the_agents_stream_above_the_progress() {
     let (world, first, _server) = waiting().await;
     world.run(&["kill", &first]).await.unwrap().ok().unwrap();
     let command = format!("{BINARY} run --role slow Begin");
@@ -63,7 +63,7 @@ async fn whoever_runs_an_agent_sees_its_stream_above_the_progress() {
 }
 
 #[tokio::test]
-async fn whoever_runs_an_agent_sees_one_line_of_each_step_at_80_columns() {
+async fn run_shows_one_line_of_each_step_at_80_columns() {
     let world = scene("steps: []", &[]).await;
     let talk = r##"printf '%s\n' '{"adjutant":{"message":"# Plan\n\n- first\n- then"}}'
 printf '%s\n' '{"adjutant":{"tool":{"id":"1","name":"grep","input":{"q":"a long one, '"$(seq -s, 60)"'"}}}}'

@@ -136,7 +136,7 @@ async fn stage(variables: &[(&str, &str)]) -> Stage {
     for (name, value) in [
         ("GIT_CONFIG_GLOBAL", config.as_str()),
         ("ADJUTANT_GITHUB_API_URL", &api),
-        // Whoever asks of its own accord would take what is meant for others.
+        // Anyone who asks of its own accord would take what is meant for others.
         ("ADJUTANT_GITHUB_POLL_SECONDS", "0"),
         ("ADJUTANT_LIMITS_GRACE", "300"),
         ("GITHUB_TOKEN", token),
@@ -201,7 +201,7 @@ impl Stage {
     }
 }
 
-fn wish() -> Value {
+fn request() -> Value {
     json!({ "title": "Add it", "description": "It is new.", "base_branch": "main" })
 }
 
@@ -215,7 +215,7 @@ async fn a_pull_request_is_opened_once_however_often_it_is_asked_for() {
     let server = stage.world.up().await.unwrap();
     let coder = stage.coder("work").await;
     let http = as_agent(&server, &coder);
-    let first = http.call(TOOL, wish()).await.unwrap().unwrap();
+    let first = http.call(TOOL, request()).await.unwrap().unwrap();
     let [pull] = &stage.github.pulls()[..] else { panic!("one pull request") };
     let told = (pull.title.as_str(), pull.body.as_str(), pull.head.as_str(), pull.base.as_str());
     assert_eq!(told, ("Add it", "It is new.", "work", "main"));
@@ -236,7 +236,7 @@ async fn a_pull_request_is_opened_once_however_often_it_is_asked_for() {
     let typed =
         ["tool", "create_pr", "--as", &coder.id, "--title", "x", "--description", "y", "--json"];
     assert_eq!(stage.world.run(&typed).await.unwrap().ok().unwrap().json().unwrap(), first);
-    let both = [http.call(TOOL, wish()), http.call(TOOL, wish())];
+    let both = [http.call(TOOL, request()), http.call(TOOL, request())];
     for answer in futures_util::future::join_all(both).await {
         assert_eq!(answer.unwrap().unwrap(), first);
     }
@@ -256,13 +256,13 @@ async fn a_lost_answer_and_a_rate_limit_are_waited_out() {
     // It looks, it opens, and nobody hears that it is open.
     stage.github.fail_next(Fault::Garbage("[]".to_owned()));
     stage.github.fail_next(Fault::LoseAnswer);
-    let answer = as_agent(&server, &coder).call(TOOL, wish()).await.unwrap().unwrap();
+    let answer = as_agent(&server, &coder).call(TOOL, request()).await.unwrap().unwrap();
     assert_eq!((&answer["pr_number"], stage.asked()), (&json!(1), 1), "{answer}");
     let other = stage.coder("other").await;
     let soon = host::clock::Clock::System.now().after_seconds(2);
     let before = stage.github.requests().len();
     stage.github.fail_next(Fault::RateLimited(soon));
-    let answer = as_agent(&server, &other).call(TOOL, wish()).await.unwrap().unwrap();
+    let answer = as_agent(&server, &other).call(TOOL, request()).await.unwrap().unwrap();
     assert_eq!((&answer["pr_number"], &answer["status"]), (&json!(2), &json!("done")), "{answer}");
     let seen = &stage.github.requests()[before..];
     assert_eq!(seen[0].status, Some(403));
@@ -285,13 +285,13 @@ async fn what_cannot_be_opened_is_refused_with_the_reason_and_nothing_is_pushed(
     let dir = dir.display();
 
     stage.git(&format!("cd '{dir}' && echo x > stray.txt && echo y >> feature.txt")).await;
-    let error = refused(wish()).await;
+    let error = refused(request()).await;
     assert_eq!((&error["code"], &error["error"]), (&json!("CONFLICT"), &json!("CONFLICT")));
     assert_eq!(error["files"], json!(["feature.txt", "stray.txt"]), "{error}");
     stage.git(&format!("cd '{dir}' && rm stray.txt && git checkout -q feature.txt")).await;
 
     stage.git(&format!("cd '{dir}' && git checkout -q --detach")).await;
-    let error = refused(wish()).await;
+    let error = refused(request()).await;
     assert_eq!(error["message"], "no branch is checked out where you work");
     stage.git(&format!("cd '{dir}' && git checkout -q work")).await;
 
@@ -301,7 +301,7 @@ async fn what_cannot_be_opened_is_refused_with_the_reason_and_nothing_is_pushed(
         "`work` is a target branch and cannot be the source of a pull request"
     );
     stage.git("git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/work").await;
-    let error = refused(wish()).await;
+    let error = refused(request()).await;
     assert_eq!(
         error["message"],
         "`work` is a target branch and cannot be the source of a pull request"
@@ -311,7 +311,7 @@ async fn what_cannot_be_opened_is_refused_with_the_reason_and_nothing_is_pushed(
     assert_eq!((&error["code"], &error["field"]), (&json!("INVALID_INPUT"), &json!("base_branch")));
 
     stage.git(&format!("cd '{dir}' && git reset -q --hard main")).await;
-    let error = refused(wish()).await;
+    let error = refused(request()).await;
     assert_eq!(
         (&error["code"], &error["tool_name"]),
         (&json!("CONFLICT"), &json!("create_pull_request"))
@@ -323,14 +323,14 @@ async fn what_cannot_be_opened_is_refused_with_the_reason_and_nothing_is_pushed(
             "cd '{dir}' && echo x > REVIEW_FEEDBACK.md && git add -A && git commit -q -m F"
         ))
         .await;
-    assert_eq!(refused(wish()).await["message"], "there are no commits for a pull request");
+    assert_eq!(refused(request()).await["message"], "there are no commits for a pull request");
     stage.commit("work", "two").await;
 
     stage.git("git remote rename origin elsewhere").await;
-    let error = refused(wish()).await;
+    let error = refused(request()).await;
     assert_eq!(error["message"], "the project has no remote `origin`", "{error}");
     stage.git("git remote rename elsewhere origin && git remote set-url origin /srv/r.git").await;
-    let error = refused(wish()).await;
+    let error = refused(request()).await;
     assert!(error["message"].as_str().unwrap().contains("no repository on a server"), "{error}");
     stage.git("git remote set-url origin https://github.com/o/r.git").await;
 
@@ -341,7 +341,7 @@ async fn what_cannot_be_opened_is_refused_with_the_reason_and_nothing_is_pushed(
         refused(json!({ "title": "x", "description": "y", "base_branch": "release" })).await;
     assert_eq!(error["message"], "o/r has no branch `release` to merge into", "{error}");
     stage.github.branch("o", "r", "work", testkit::github::Branch::Even);
-    assert_eq!(refused(wish()).await["message"], "there are no commits for a pull request");
+    assert_eq!(refused(request()).await["message"], "there are no commits for a pull request");
     assert_eq!(stage.github.pulls(), []);
     stage.git(&format!("git worktree remove --force '{dir}' && git branch -q -D work")).await;
     stage.in_order().await;
@@ -352,7 +352,7 @@ async fn who_may_not_or_has_no_branch_is_told_so() {
     let stage = stage(&[("ADJUTANT_GITHUB_TOKEN_VARIABLE", "OTHER_TOKEN")]).await;
     let server = stage.world.up().await.unwrap();
     let operator = Http::new(&server.url, stage.world.operator().await.unwrap());
-    let refused = async |http: &Http| http.call(TOOL, wish()).await.unwrap().unwrap_err();
+    let refused = async |http: &Http| http.call(TOOL, request()).await.unwrap().unwrap_err();
     let error = refused(&operator).await;
     assert_eq!(error["code"], "INVALID_AGENT_STATE");
     assert!(error["suggestions"][0].as_str().unwrap().contains("--as"), "{error}");
@@ -375,7 +375,7 @@ async fn the_token_is_not_taken_to_a_host_that_is_not_the_configured_one() {
     let stage = stage(&[("ADJUTANT_GITHUB_API_URL", "https://ghe.example.com/api/v3")]).await;
     let server = stage.world.up().await.unwrap();
     let coder = stage.coder("work").await;
-    let error = as_agent(&server, &coder).call(TOOL, wish()).await.unwrap().unwrap_err();
+    let error = as_agent(&server, &coder).call(TOOL, request()).await.unwrap().unwrap_err();
     assert_eq!(error["code"], "CONFLICT");
     assert_eq!(
         error["message"],
@@ -390,13 +390,13 @@ async fn a_merged_pull_request_is_not_opened_again_but_newer_work_is() {
     let stage = stage(&[]).await;
     let server = stage.world.up().await.unwrap();
     let http = as_agent(&server, &stage.coder("work").await);
-    let first = http.call(TOOL, wish()).await.unwrap().unwrap();
+    let first = http.call(TOOL, request()).await.unwrap().unwrap();
     stage.github.set_pull_state(1, PullState::Merged);
     stage.git("git push -q origin work:main").await;
-    let error = http.call(TOOL, wish()).await.unwrap().unwrap_err();
+    let error = http.call(TOOL, request()).await.unwrap().unwrap_err();
     assert_eq!(error["message"], "there are no commits for a pull request");
     stage.commit("work", "two").await;
-    let second = http.call(TOOL, wish()).await.unwrap().unwrap();
+    let second = http.call(TOOL, request()).await.unwrap().unwrap();
     assert_eq!((&first["pr_number"], &second["pr_number"]), (&json!(1), &json!(2)));
     assert_eq!((stage.asked(), &second["instance_status"]), (2, &json!("PR_CREATED")));
     stage.in_order().await;

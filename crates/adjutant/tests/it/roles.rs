@@ -76,7 +76,7 @@ async fn a_broken_or_missing_role_gives_its_agents_nothing_more() {
     assert_ne!(world.run(&["reload"]).await.unwrap().code, Some(0));
     holds(&http, &both, "the configuration is broken").await;
     fs::write(&config, good).unwrap();
-    // Whoever wants the role meanwhile is told what is wrong with it.
+    // Anyone who wants the role meanwhile is told what is wrong with it.
     let refused = world.run(&["draft", "--role", "guard", "stay"]).await.unwrap();
     assert_eq!(refused.code, Some(4), "{refused:?}");
     role(&world, "guard", &FRONT.replace("deny: [mcp__mail__send]", "deny: []"));
@@ -188,7 +188,7 @@ async fn what_an_agent_writes_into_the_files_counts_once_a_person_was_told() {
 }
 
 #[tokio::test]
-async fn whoever_starts_a_server_is_told_what_changed_since_the_last_one() {
+async fn a_new_server_reports_what_changed_since_the_last_one() {
     let world = stage(SCENARIOS, &[]).await;
     let down = async || drop(world.run(&["down"]).await.unwrap().ok().unwrap());
     let first = world.run(&["ps"]).await.unwrap().ok().unwrap();

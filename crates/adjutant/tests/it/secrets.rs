@@ -124,7 +124,7 @@ fn tables(world: &World, secrets: &[(String, String)]) -> Vec<String> {
         .collect::<Result<_, _>>()
         .unwrap();
     let mut found = Vec::new();
-    // Both are for whoever wrote or gets the text, and go after a day.
+    // Both are for anyone who wrote or gets the text, and go after a day.
     for name in names.iter().filter(|name| !["exact_text", "answered"].contains(&name.as_str())) {
         let mut statement = database.prepare(&format!("SELECT * FROM {name}")).unwrap();
         let columns = statement.column_count();

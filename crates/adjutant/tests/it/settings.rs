@@ -29,10 +29,10 @@ async fn a_change_is_checked_saved_and_in_force_and_on_record() {
     let (_, before) = http.get("/api/settings").await.unwrap();
     let depth = named(&before["config"]["keys"], "key", "limits.depth");
     assert_eq!((&depth["value"], &depth["default"]), (&json!(3), &json!(3)));
-    let wish = json!({ "changes": [{ "key": "limits.depth", "value": 4 }] });
-    let checked = ok(&http, "/api/settings/check", wish.clone()).await;
+    let request = json!({ "changes": [{ "key": "limits.depth", "value": 4 }] });
+    let checked = ok(&http, "/api/settings/check", request.clone()).await;
     assert_eq!(checked["ok"], true);
-    let mut save = wish.clone();
+    let mut save = request.clone();
     save["was"] = before["config"]["hash"].clone();
     let saved = ok(&http, "/api/settings/save", save.clone()).await;
     assert_eq!(saved["diff"], checked["diff"]);
@@ -77,9 +77,9 @@ async fn a_role_is_changed_and_counts_for_the_next_agent() {
         tools.contains(&"mcp__review__request_review") && !tools.contains(&"mcp__epic__create")
     );
     let text = coder["text"].as_str().unwrap().replacen("---\n", "---\ntimeout: 77\n", 1);
-    let wish = json!({ "role": { "name": "coder", "text": text } });
-    assert_eq!(ok(&http, "/api/settings/check", wish.clone()).await["ok"], true);
-    let mut save = wish;
+    let request = json!({ "role": { "name": "coder", "text": text } });
+    assert_eq!(ok(&http, "/api/settings/check", request.clone()).await["ok"], true);
+    let mut save = request;
     save["was"] = coder["hash"].clone();
     ok(&http, "/api/settings/save", save).await;
     let (_, settings) = http.get("/api/settings").await.unwrap();

@@ -2,8 +2,8 @@
 //! between loses nothing and does nothing twice, counted where it matters: at Slack.
 
 mod faces;
+mod failures;
 mod talk;
-mod trouble;
 
 use std::fs;
 
@@ -67,7 +67,7 @@ async fn served(role: &str) -> (World, FakeSlack, Server) {
 }
 
 /// What agents were asked, in order.
-fn ran(world: &World) -> Vec<String> {
+pub(crate) fn ran(world: &World) -> Vec<String> {
     let text = fs::read_to_string(world.project().join(RAN)).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }

@@ -233,7 +233,7 @@ async fn a_letter_is_answered_and_an_agent_killed_on_a_large_screen() {
     pane.keys("y").await;
     pane.until_has("BY MODEL").await;
 
-    // A letter to an agent that was not asked for.
+    // A mail to an agent that was not asked for.
     pane.keys("1 / greeting").await;
     let seen = pane.until(|seen| seen.contains("AGENT /greeting") && !seen.contains("lead ")).await;
     assert!(seen.contains("hand "), "{seen}");

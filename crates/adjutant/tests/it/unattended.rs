@@ -1,4 +1,4 @@
-//! An agent that keeps the server from its supervisor is read, charged and ended all the same; and whoever
+//! An agent that keeps the server from its supervisor is read, charged and ended all the same; and one that
 //! is killed is asked first, in its own protocol.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Thousands who wait for hundreds of agents: all hear of the end with the right answer, whoever leaves
+//! Thousands who wait for hundreds of agents: all hear of the end with the right answer, one that leaves
 //! changes nothing, a killed server only interrupts, and a result stays.
 
 use std::collections::HashMap;

@@ -11,10 +11,10 @@ use tokio::process::Command;
 
 use crate::world;
 
-const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /// Names webhooks in the configuration.
-fn configure(world: &World, webhooks: &str) {
+pub(crate) fn configure(world: &World, webhooks: &str) {
     let path = world.home().join("config.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     let (head, tail) = text.split_once("\nwebhooks:").unwrap();
@@ -22,7 +22,7 @@ fn configure(world: &World, webhooks: &str) {
     std::fs::write(&path, format!("{head}\nwebhooks: {webhooks}\n# Keep IAC.md{tail}")).unwrap();
 }
 
-fn hook(receiver: &Receiver, more: &str) -> String {
+pub(crate) fn hook(receiver: &Receiver, more: &str) -> String {
     let url = receiver.url("/hidden-path-of-it");
     format!("\n  - {{name: it, url: '{url}', secretVariable: HOOK_KEY, kinds: [task.*]{more}}}\n")
 }
@@ -57,7 +57,7 @@ async fn until(http: &Http, is_so: impl Fn(&Value) -> bool) -> Value {
     tokio::time::timeout(Duration::from_secs(30), waiting).await.unwrap()
 }
 
-fn titles(got: &[ReceivedMessage]) -> Vec<String> {
+pub(crate) fn titles(got: &[ReceivedMessage]) -> Vec<String> {
     got.iter().map(|one| one.json()["data"]["details"]["title"].to_string()).collect()
 }
 

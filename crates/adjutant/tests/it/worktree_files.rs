@@ -8,7 +8,7 @@ use serde_json::Value;
 use testkit::World;
 
 use crate::crew::{agree, crew, repository, scene, sh, until};
-use crate::kill::{answer, cast, draft, ended, reason};
+use crate::kill::{answer, cast, draft, ended, events, reason};
 
 const STORY: &str = r#"
 scenarios:
@@ -122,7 +122,7 @@ test -L .venv && echo link; test -L node_modules || echo folder; git status --po
 async fn the_set_up_runs_once_before_the_agent_in_its_environment() {
     let setup = [("ADJUTANT_WORKTREES_SETUP", "sh setup.sh")];
     let world = stage(&setup, "cat made").await;
-    let script = "echo installing 12 packages; echo again >> \"$ADJUTANT_HOME/times\"; env > \"$ADJUTANT_HOME/setup-env\"; pwd > made";
+    let script = "echo installing 12 packages; echo again >> \"$ADJUTANT_HOME/times\"; env > \"$ADJUTANT_HOME/setup-env\"; pwd > made; touch left";
     fs::write(world.project().join("setup.sh"), script).unwrap();
     sh(&world, "git add setup.sh && git commit -q -m Setup").await;
     looks(&world).await;
@@ -135,6 +135,9 @@ async fn the_set_up_runs_once_before_the_agent_in_its_environment() {
     };
     assert!(port(&environment).is_some() && port(&environment) == port(&noted(&world, "env")));
     assert!(!environment.contains("TOKEN"), "{environment}");
+    let warned = events(&world, "agent.warned").await;
+    let warning = warned[0]["data"]["warning"].as_str().unwrap();
+    assert!(warning.contains("the set-up left `left`, which git does not ignore"), "{warning}");
     for logs in [&["logs", "last"][..], &["logs", "last", "--raw"]] {
         let told = world.run(logs).await.unwrap().ok().unwrap().stdout;
         let (setup, agent) = (told.find("installing 12 packages"), told.find("done"));

@@ -15,12 +15,12 @@ use wire::supervisors::HealthStatus;
 use crate::core::error::ToolError;
 use crate::core::settings::{Role, Settings};
 use crate::crew::run::draft::find_role;
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 use crate::tasks::epic::advance;
 
 /// The category of those who lead epics.
 pub(crate) const SUPERVISOR: &str = "supervisor";
-/// The category of whoever looks after supervisors.
+/// Category of the agents that look after supervisors.
 const ORCHESTRATOR: &str = "orchestrator";
 
 /// Health of a supervisor, with its evidence.
@@ -125,7 +125,7 @@ pub(crate) fn set_going(
     advance(tx, epic, EpicState::InProgress, by, now)
 }
 
-/// Handles an agent's end: a new supervisor takes its place if requested, otherwise whoever
+/// Handles an agent's end: a new supervisor takes its place if requested, otherwise the agent that
 /// looks after supervisors hears of it.
 pub(crate) fn ended(
     tx: &mut Tx<'_>,
@@ -151,7 +151,7 @@ pub(crate) fn ended(
          with `adjutant supervisors recover {}`.",
         agent.id, epic.id, epic.title, agent.id, agent.id,
     );
-    letter::send(tx, Letter::about(agent, to, subject, body), now)?;
+    outgoing::send(tx, OutgoingMail::about(agent, to, subject, body), now)?;
     Ok(())
 }
 

@@ -24,10 +24,10 @@ use crate::core::error::ToolError;
 use crate::core::settings::{Budget, Role, Settings};
 use crate::crew::run::draft::{enrol_as, find_role};
 use crate::crew::run::{Draft, RunOptions};
-use crate::mail::letter;
+use crate::mail::outgoing;
 use crate::tasks::task_change;
 
-/// Whoever waits for a person may wait long: a coordinator has so much time where its role does not say, in seconds.
+/// An agent that waits for a person may wait long: a coordinator has so much time where its role does not say, in seconds.
 const COORDINATOR_TIMEOUT_SECONDS: u64 = 30 * 86_400;
 
 /// A step, and the task that it is.
@@ -94,7 +94,7 @@ struct Successor<'a> {
 }
 
 /// Records the next coordinator of a plan: what the one before started and what still runs is its own now, and so are the
-/// letters that the other did not read.
+/// mails that the other did not read.
 fn succeed(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -110,7 +110,7 @@ fn succeed(
     enrol_coordinator(tx, settings, plan, id, prompt, left, now)?;
     let turn = PlanTurn { coordinator: id, tries: next.tries, closed, cap: next.cap };
     tx.plan_hand_over(plan, turn, now)?;
-    letter::hand_over_unread(tx, next.before, Recipient::Agent(id), now)?;
+    outgoing::hand_over_unread(tx, next.before, Recipient::Agent(id), now)?;
     move_own(tx, plan, &TaskMove::Start { claim: None }, now)?;
     let data = EventData::PlanResumed(PlanResumed {
         plan: plan.name.clone(),
@@ -145,8 +145,8 @@ fn enrol_coordinator(
             seconds: own.seconds.or(Some(COORDINATOR_TIMEOUT_SECONDS)),
             ..Budget::default()
         },
-        // The task is the plan's and moves with it, not with whoever runs it just now.
-        wish: RunOptions { claims: crate::crew::run::Claims::Nothing, ..RunOptions::default() },
+        // The task is the plan's and moves with it, not with the agent that runs it just now.
+        options: RunOptions { claims: crate::crew::run::Claims::Nothing, ..RunOptions::default() },
         ..Draft::default()
     };
     let caller = Caller { agent: None, by_operator: true };
@@ -159,11 +159,11 @@ fn enrol_coordinator(
 fn move_own(
     tx: &mut Tx<'_>,
     plan: &Plan,
-    wish: &TaskMove,
+    request: &TaskMove,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let mut task = find_task(tx, &TaskRef::Id(plan.task))?;
-    match task_change::apply_through(tx, &mut task, wish, (None, now)) {
+    match task_change::apply_through(tx, &mut task, request, (None, now)) {
         Err(error) if error.is_transient() => Err(error),
         // Somebody has decided about the task by hand.
         _ => Ok(()),

@@ -78,7 +78,7 @@ impl ActivityLog {
     }
 
     /// An agent said something.
-    pub(crate) fn said(&self, agent: AgentId, text: &str, at: i64) {
+    pub(crate) fn record_text(&self, agent: AgentId, text: &str, at: i64) {
         let line = one_line(text);
         if !line.is_empty() {
             self.note(agent, at, |doing| (doing.text, doing.tool) = (line, None));

@@ -34,7 +34,7 @@ const RETRIES: u32 = 3;
 /// Recorded output of an external effect that has started.
 const BEGUN: &str = r#"{"begun":true}"#;
 
-/// A wish to use a tool.
+/// A request to use a tool.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// Principal of the credential
@@ -78,7 +78,7 @@ pub struct Progress {
 }
 
 /// One call on its way through the door.
-struct Passage {
+struct CallRun {
     engine: Calls,
     settings: Arc<Settings>,
     call: Call,
@@ -90,7 +90,7 @@ struct Passage {
 }
 
 /// Start of an external effect.
-struct Begun {
+struct StartedEffect {
     /// Caller, kept because the call may end it
     caller: Caller,
     ticket: Output,
@@ -99,7 +99,10 @@ struct Begun {
 impl Calls {
     /// Calls a tool.
     pub async fn call(&self, call: Call, progress: &Progress) -> Result<Output, Failure> {
-        let passage = Arc::new(Passage {
+        if let Some(home) = &self.options.shared_home {
+            home.called();
+        }
+        let passage = Arc::new(CallRun {
             engine: self.clone(),
             settings: self.settings(),
             recorded: Recorded::of(&call.input),
@@ -115,7 +118,7 @@ impl Calls {
         let mut tried = 0;
         loop {
             match passage.run(&mut begun, progress).await {
-                Err(error) if error.is_transient() && tried < RETRIES => {
+                Err(error) if error.may_pass() && tried < RETRIES => {
                     tried += 1;
                     tokio::time::sleep(self.options.retry_after).await;
                 }
@@ -192,7 +195,7 @@ fn resolve(
     Ok(Caller { agent: Some(agent), by_operator })
 }
 
-impl Passage {
+impl CallRun {
     fn now(&self) -> Timestamp {
         self.engine.now()
     }
@@ -257,7 +260,7 @@ impl Passage {
     /// Runs the tool. What has begun is left in `begun`, so that another try does not begin it again.
     async fn run(
         self: &Arc<Self>,
-        begun: &mut Option<Begun>,
+        begun: &mut Option<StartedEffect>,
         progress: &Progress,
     ) -> Result<Output, ToolError> {
         match self.call.tool.shape {
@@ -307,10 +310,10 @@ impl Passage {
     async fn run_ask(
         self: &Arc<Self>,
         ask: &'static dyn Asking,
-        begun: &mut Option<Begun>,
+        begun: &mut Option<StartedEffect>,
         progress: &Progress,
     ) -> Result<Output, ToolError> {
-        let Begun { caller, ticket } = if let Some(begun) = begun {
+        let StartedEffect { caller, ticket } = if let Some(begun) = begun {
             begun
         } else {
             self.inspect(ask).await?;
@@ -422,14 +425,14 @@ impl Passage {
         tx: &mut Tx<'_>,
         ask: &dyn Asking,
         head: Option<String>,
-    ) -> Result<Begun, ToolError> {
+    ) -> Result<StartedEffect, ToolError> {
         let caller = self.enter(tx)?;
         if let Some(ticket) = self.answered(tx)? {
-            return Ok(Begun { caller, ticket });
+            return Ok(StartedEffect { caller, ticket });
         }
         let ticket = self.act(tx, &caller, |cx, raw| ask.begin(cx, raw))?;
         tx.audit_append_uncounted(&self.draft(&caller, None, BEGUN.to_owned(), head))?;
-        Ok(Begun { caller, ticket })
+        Ok(StartedEffect { caller, ticket })
     }
 
     /// Does what a tool does to the record, and remembers it under the caller's key.

@@ -6,13 +6,13 @@ use store::{Agent, Recipient, Tx};
 
 use crate::call::tool::ToolDef;
 use crate::core::error::{Code, ToolError};
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 
 /// As many failures of one agent with one tool in [`WINDOW_SECONDS`] are a pattern.
 const PATTERN: i64 = 3;
 const WINDOW_SECONDS: i64 = 600;
 
-/// Writes the letters that a failure asks for, in the transaction that records it. One letter an
+/// Writes the mails that a failure asks for, in the transaction that records it. One mail an
 /// agent, a tool and ten minutes.
 pub(crate) fn escalate(
     tx: &mut Tx<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn escalate(
         body["message"].as_str().unwrap_or_default(),
     );
     for (to, subject) in letters {
-        letter::send(tx, Letter::about(agent, to, subject, text.clone()), now)?;
+        outgoing::send(tx, OutgoingMail::about(agent, to, subject, text.clone()), now)?;
     }
     Ok(())
 }
@@ -58,7 +58,7 @@ pub(crate) fn escalate(
 /// Recipient of an agent's failures: its nearest live ancestor, else its epic's supervisor, else the
 /// human.
 pub(crate) fn superior(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
-    if let above @ Recipient::Agent(_) = letter::above(tx, agent)? {
+    if let above @ Recipient::Agent(_) = outgoing::above(tx, agent)? {
         return Ok(above);
     }
     let supervisor = match agent.epic {

@@ -103,7 +103,7 @@ impl Tokens {
         self.forget_if(|admission| admission.principal == Principal::Agent(agent));
     }
 
-    /// Forgets the tokens of tabs, because they are void, and tells whoever still serves them.
+    /// Forgets the tokens of tabs, because they are void, and tells the servers that still use them.
     pub(crate) fn forget_tabs(&self, is_void: impl Fn(&Tab) -> bool) {
         self.forget_if(|admission| {
             let void = admission.tab.as_ref().filter(|tab| is_void(tab));

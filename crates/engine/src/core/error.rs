@@ -162,7 +162,7 @@ impl ToolError {
         join.is_some_and(tokio::task::JoinError::is_panic)
     }
 
-    /// As it is remembered with an errand that failed.
+    /// As it is remembered with an outbox job that failed.
     pub(crate) fn kept(&self) -> String {
         let kept = json!({
             "code": self.code, "message": self.message, "suggestions": self.suggestions,
@@ -189,6 +189,12 @@ impl ToolError {
     /// True if a retry may succeed.
     pub const fn is_transient(&self) -> bool {
         matches!(self.code, Code::TransientError)
+    }
+
+    /// True if a retry in this process may succeed: once its store is closed, only another server can do better.
+    pub(crate) fn may_pass(&self) -> bool {
+        let cause = self.source.as_ref().and_then(|source| source.downcast_ref::<StoreError>());
+        self.is_transient() && !matches!(cause, Some(StoreError::Stopped))
     }
 
     /// The chain of causes, for the log and the record.
@@ -294,6 +300,16 @@ impl From<StoreError> for ToolError {
             }
             .hint("send the request again with the same `Idempotency-Key`: it takes effect once")
             .hint("without a key, look whether it took effect before you send it again")
+            .detail("outcome", "unknown"),
+            StoreError::NotKept { .. } => Self {
+                source: Some(Box::new(error)),
+                ..Self::new(
+                    Code::NoOwner,
+                    "the home has this call on record, and this server could not keep it; another one goes on",
+                )
+            }
+            .hint("send the request again with the same `Idempotency-Key`: it takes effect once")
+            .hint("without a key, look at its effect instead of sending it again")
             .detail("outcome", "unknown"),
             other => Self::internal(other),
         }

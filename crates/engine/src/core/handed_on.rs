@@ -1,15 +1,18 @@
 //! Values of environment variables that people hand on from their shells: to agents with `adjutant run`, `draft` and
 //! `resume`, and to the check of work with `adjutant review approve`.
 //!
-//! Invariants: the values are in memory alone, the record has the names. Each agent that has not ended has what its
+//! Invariants: the values are in memory alone; the record has the names, and fingerprints of paths. Each agent that has not ended has what its
 //! person handed on, also what its own kind does not get: agents that it drafts may be of another kind. What the author
 //! of work in review had is kept until the work is merged or sent back, because its check needs the same.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use host::run::Variables;
 use model::{AgentId, TaskId};
+use sha2::Sha256;
 
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
@@ -21,7 +24,7 @@ const MAX_VALUE_BYTES: usize = 128 * 1024 - 1;
 
 /// Handed-on values.
 #[derive(Debug, Default)]
-pub(crate) struct HandedOn(Mutex<Values>);
+pub(crate) struct HandedOnValues(Mutex<Values>);
 
 #[derive(Debug, Default)]
 struct Values {
@@ -33,7 +36,7 @@ struct Values {
     approvers: HashMap<TaskId, Arc<Variables>>,
 }
 
-impl HandedOn {
+impl HandedOnValues {
     fn values(&self) -> MutexGuard<'_, Values> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,37 +87,95 @@ impl HandedOn {
         all.approvers.remove(&task);
     }
 
-    /// The values for the check of a task's work, those that count most last.
-    fn for_check(&self, author: Option<AgentId>, task: TaskId) -> [Option<Arc<Variables>>; 3] {
+    /// Adds values that an agent's supervisor still had to those that are kept for the agent.
+    pub(crate) fn complete(&self, agent: AgentId, values: &Variables) {
+        redact::learn_variables(&values.0);
+        let mut all = self.values();
+        let kept = all.agents.entry(agent).or_default();
+        let is_new = |(name, _): &&(String, String)| variable(&kept.0, name).is_none();
+        let new: Vec<_> = values.0.iter().filter(is_new).cloned().collect();
+        Arc::make_mut(kept).0.extend(new);
+    }
+
+    /// The values for the check of a task's work.
+    pub(crate) fn for_check(&self, author: Option<AgentId>, task: TaskId) -> CheckValues {
         let all = self.values();
         let live = author.and_then(|author| all.agents.get(&author));
-        [all.authors.get(&task), live, all.approvers.get(&task)].map(Option::<&_>::cloned)
+        let authors = live.or_else(|| all.authors.get(&task)).cloned().unwrap_or_default();
+        let approvers = all.approvers.get(&task).cloned().unwrap_or_default();
+        CheckValues { authors, approvers }
     }
+}
+
+/// Values that are kept for the check of a task's work.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CheckValues {
+    /// Of the person who started the author
+    pub(crate) authors: Arc<Variables>,
+    /// Of the person who approves, which count more
+    pub(crate) approvers: Arc<Variables>,
+}
+
+/// Variables whose values have a fingerprint in the record, so that a later server knows whether its own are the same. They
+/// are paths and no secrets.
+const FINGERPRINTED: [&str; 2] = ["PATH", "VIRTUAL_ENV"];
+
+/// Returns whether values of that name have a fingerprint.
+pub(crate) fn has_fingerprint(name: &str) -> bool {
+    FINGERPRINTED.contains(&name)
 }
 
 impl Core {
     /// Variables for programs that prepare an agent's place: what its person handed on without the credentials of its
     /// kind, and else what the server has.
     pub(crate) fn shared_environment(&self, agent: Option<AgentId>) -> Variables {
-        let handed_on = agent.and_then(|agent| self.handed_on.of(agent));
-        self.shared_with(handed_on)
-    }
-
-    /// The same for the check of a task's work. What the person handed on who approved it counts most.
-    pub(crate) fn check_environment(&self, author: Option<AgentId>, task: TaskId) -> Variables {
-        self.shared_with(self.handed_on.for_check(author, task).into_iter().flatten())
-    }
-
-    fn shared_with(&self, handed_on: impl IntoIterator<Item = Arc<Variables>>) -> Variables {
+        let handed_on = agent.and_then(|agent| self.handed_on.of(agent)).unwrap_or_default();
         let settings = self.settings();
         let known = settings.handed_on_to_checks();
         let mut variables = settings.environment.values.clone();
-        for values in handed_on {
-            for (name, value) in values.0.iter().filter(|(name, _)| known.contains(name)) {
-                set_variable(&mut variables, name, value);
-            }
+        for (name, value) in handed_on.0.iter().filter(|(name, _)| known.contains(name)) {
+            set_variable(&mut variables, name, value);
         }
         Variables(variables)
+    }
+
+    /// The server's own value of a variable that is handed on.
+    pub(crate) fn own_variable(&self, name: &str) -> Option<String> {
+        let settings = self.settings();
+        let shared = variable(&settings.environment.values, name);
+        let agents = || variable(&self.options.agent_environment, name);
+        let found = shared.or_else(agents).map(str::to_owned);
+        found.or_else(|| {
+            let mut operators = self.options.operator_environment.iter();
+            let found =
+                operators.find(|(known, _)| known == name && ALWAYS_HANDED_ON.contains(&name));
+            found.and_then(|(_, value)| value.to_str()).map(str::to_owned)
+        })
+    }
+
+    /// Fingerprint of the value of a variable that has one. It is keyed, so that nobody without the operator's token can
+    /// compare it with a guess.
+    pub(crate) fn fingerprint(&self, name: &str, value: &str) -> Option<String> {
+        if !has_fingerprint(name) {
+            return None;
+        }
+        let value = if name == "PATH" { absolute_folders(value) } else { value.to_owned() };
+        let key = self.options.operator_hash.as_bytes();
+        let mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
+        let bytes = mac.chain_update(format!("handed on {name}={value}")).finalize().into_bytes();
+        let mut shown = String::new();
+        for byte in bytes.iter().take(16) {
+            write!(shown, "{byte:02x}").ok()?;
+        }
+        Some(shown)
+    }
+
+    /// Fingerprints of those values that have one, by name.
+    pub(crate) fn fingerprints(&self, values: &Variables) -> BTreeMap<String, String> {
+        let values = values.0.iter();
+        values
+            .filter_map(|(name, value)| Some((name.clone(), self.fingerprint(name, value)?)))
+            .collect()
     }
 }
 

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::core::error::ToolError;
 use crate::core::follow::{self, EventReaction, NextRun};
-use crate::core::handed_on::HandedOn;
+use crate::core::handed_on::HandedOnValues;
 use crate::core::heads::Heads;
 use crate::core::options::Options;
 use crate::core::point::Point;
@@ -36,7 +36,7 @@ pub struct CoreState {
     pub(crate) waits: Waits,
     pub(crate) heads: Heads,
     /// Environment variables that people handed on to agents
-    pub(crate) handed_on: HandedOn,
+    pub(crate) handed_on: HandedOnValues,
     /// When this engine was made: agents recorded before are an earlier server's
     pub(crate) started_at: Timestamp,
     /// Counts the times that the settings were replaced
@@ -66,7 +66,7 @@ impl Core {
             topics: Topics::default(),
             waits: Waits::default(),
             heads: Heads::default(),
-            handed_on: HandedOn::default(),
+            handed_on: HandedOnValues::default(),
             started_at: options.clock.now(),
             reloads: watch::Sender::new(0),
             repo: Mutex::default(),

@@ -29,12 +29,12 @@ struct Head {
     /// When it was last read, by the monotonic clock
     read_at: Option<Duration>,
     commit: Option<String>,
-    /// Held by whoever reads it
+    /// Held by the reader
     turn: Arc<Semaphore>,
 }
 
 /// The commit that was read last, if there was one.
-struct Known(Option<String>);
+struct LastHead(Option<String>);
 
 impl Default for Head {
     fn default() -> Self {
@@ -49,11 +49,11 @@ impl Heads {
     }
 
     /// Returns a commit that is still current.
-    fn fresh(&self, of: Option<AgentId>, now: Duration) -> Option<Known> {
+    fn fresh(&self, of: Option<AgentId>, now: Duration) -> Option<LastHead> {
         let heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let head = heads.get(&of)?;
         let is_fresh = head.read_at.is_some_and(|at| now.saturating_sub(at) < FRESH);
-        is_fresh.then(|| Known(head.commit.clone()))
+        is_fresh.then(|| LastHead(head.commit.clone()))
     }
 
     /// Returns the last known commit, however old.
@@ -72,7 +72,7 @@ impl Core {
     /// The commit that is checked out where an agent works, or in the project; at most a second old, unless reading
     /// it takes too long.
     pub(crate) async fn head_of(&self, of: Option<AgentId>) -> Option<String> {
-        if let Some(Known(known)) = self.heads.fresh(of, self.elapsed()) {
+        if let Some(LastHead(known)) = self.heads.fresh(of, self.elapsed()) {
             return known;
         }
         // Seldom needed, and so not part of every call's future.
@@ -106,7 +106,7 @@ impl Core {
         let turn = self.heads.with(of, |head| Arc::clone(&head.turn));
         let turn = turn.acquire_owned().await.ok()?;
         // Another call may have read it meanwhile.
-        if let Some(Known(known)) = self.heads.fresh(of, self.elapsed()) {
+        if let Some(LastHead(known)) = self.heads.fresh(of, self.elapsed()) {
             return known;
         }
         let engine = self.clone();

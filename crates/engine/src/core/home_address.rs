@@ -37,6 +37,12 @@ impl HomeAddress {
         Self { address: self.address.with_credentials(credentials), ..self }
     }
 
+    /// The same address, for which a PostgreSQL will do that may lose what was answered.
+    #[must_use]
+    pub fn allowing_loss(self) -> Self {
+        Self { address: self.address.allowing_loss(), ..self }
+    }
+
     /// The address as it was written.
     pub fn text(&self) -> &str {
         &self.text

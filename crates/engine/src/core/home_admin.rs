@@ -11,9 +11,13 @@ use crate::core::home_address::HomeAddress;
 use crate::core::home_files::{HomeFiles, OPERATOR_HASH, check_home_files};
 use crate::core::record_file::RecordError;
 use model::Timestamp;
+use model::placement::Placements;
 
-/// Time limit for each statement: whoever typed a command waits for it.
+/// Time limit for each statement: anyone who typed a command waits for it.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Age from which a list calls a host gone.
+const HOST_SILENCE: Duration = Duration::from_secs(10);
 
 /// The homes of one PostgreSQL.
 #[derive(Debug)]
@@ -47,6 +51,23 @@ pub struct HomeStandbys {
     pub awaited: Option<String>,
     /// Standbys that are connected, as far as our role may see them
     pub connected: i64,
+}
+
+/// A server that follows a home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HomeFollower {
+    /// Id of its machine
+    pub machine: String,
+    /// Address under which other servers reach it
+    pub url: String,
+    /// Version of the program
+    pub version: String,
+    /// Commits that its file lacks
+    pub missing: i64,
+    /// Time since the oldest of them
+    pub late: Duration,
+    /// Time since it was heard of
+    pub age: Duration,
 }
 
 /// A home to be made.
@@ -99,20 +120,36 @@ impl From<StoreError> for HomeAdminError {
 impl HomeAdminError {
     /// True if PostgreSQL gave no answer, and may give one later.
     pub fn is_away(&self) -> bool {
-        matches!(self, Self::Record(RecordError(StoreError::Away { .. })))
+        matches!(self, Self::Record(error) if error.is_away())
     }
 }
 
 impl HomeAdmin {
     /// Connects to look only, with a time limit for each answer. No tables are made.
     pub fn look(address: &HomeAddress, limit: Duration) -> Result<Self, HomeAdminError> {
-        Ok(Self(address.client_within(limit)?))
+        let mut client = address.client_within(limit)?;
+        client.expect_tables()?;
+        Ok(Self(client))
+    }
+
+    /// Why what is answered may be lost with this PostgreSQL, where that was allowed.
+    pub fn may_lose(&self) -> Option<&str> {
+        self.0.may_lose()
     }
 
     /// Where this PostgreSQL keeps a commit before it is answered.
     pub fn standbys(&mut self) -> Result<HomeStandbys, HomeAdminError> {
         let store::Standbys { awaited, connected } = self.0.standbys()?;
         Ok(HomeStandbys { awaited: (!awaited.is_empty()).then_some(awaited), connected })
+    }
+
+    /// The servers that follow a home.
+    pub fn followers(&mut self, home: &HomeRow) -> Result<Vec<HomeFollower>, HomeAdminError> {
+        let read = |row: store::FollowerRow| {
+            let store::FollowerRow { machine, url, version, missing, late, age } = row;
+            HomeFollower { machine, url, version, missing, late, age }
+        };
+        Ok(self.0.followers(&home.id)?.into_iter().map(read).collect())
     }
 
     /// Connects, and makes the tables where there are none.
@@ -125,6 +162,15 @@ impl HomeAdmin {
     /// All homes by name.
     pub fn homes(&mut self) -> Result<Vec<HomeRow>, HomeAdminError> {
         Ok(self.0.homes()?.into_iter().map(HomeRow::from).collect())
+    }
+
+    /// The hosts that serve homes with `adjutant serve`, and where each home is placed. Empty where none ever did.
+    pub fn placements(&mut self) -> Result<Placements, HomeAdminError> {
+        if !self.0.has_host_tables()? {
+            return Ok(Placements::default());
+        }
+        let (hosts, homes) = (self.0.hosts()?, self.0.placed_homes()?);
+        Ok(Placements { hosts, homes, limit: HOST_SILENCE })
     }
 
     /// The home of that name, or an error with the nearest name.

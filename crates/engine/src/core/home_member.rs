@@ -9,15 +9,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{
-    Follower, GiveUp, LeaseKeeper, LedgerClient, LedgerHome, Owner, Store, StoreError, Taking,
+    Follower, FollowerNote, GiveUp, LeaseKeeper, LedgerClient, LedgerHome, Owner, Store,
+    StoreError, TakeOutcome,
 };
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::core::home_address::HomeAddress;
 use crate::core::home_files::OPERATOR_HASH;
+use crate::core::point::Point;
 use crate::core::record_file::{Record, RecordError};
-use crate::core::shared_home::SharedHome;
+use crate::core::shared_home::{CommitDurations, CrashSwitch, SharedHome};
 
 /// Interval at which a follower reads the log.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(250);
@@ -25,7 +27,11 @@ const FOLLOW_INTERVAL: Duration = Duration::from_millis(250);
 const OWNER_GOES_FIRST: Duration = Duration::from_secs(2);
 /// Interval at which a follower looks whether a snapshot is due.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_secs(60);
-/// Delay after an error that no retry mends by itself, such as a schema of a newer program.
+/// Interval at which a follower notes in PostgreSQL how far it is.
+const NOTE_INTERVAL: Duration = Duration::from_secs(3);
+/// Interval at which a program that is too old to follow looks who owns the home.
+const OWNER_INTERVAL: Duration = Duration::from_secs(1);
+/// Delay after an error that no retry mends by itself.
 const LASTING_ERROR_DELAY: Duration = Duration::from_secs(5);
 
 /// A server that is about to become a member of a home.
@@ -45,8 +51,12 @@ pub struct MemberOptions {
     pub machine: String,
     /// Address under which other servers reach this one
     pub url: String,
+    /// Version of the program
+    pub version: String,
     /// Time for which the lease holds after each renewal
     pub lease: Duration,
+    /// Step of a commit at which the process is to die, for tests
+    pub crash_at: Option<Point>,
 }
 
 /// Membership at this moment.
@@ -77,6 +87,10 @@ pub struct OwnedRecord {
     pub shared: SharedHome,
     /// Number of this owner among all that the home had
     pub epoch: i64,
+    /// Durations of its commits in PostgreSQL
+    pub commits: CommitDurations,
+    /// Why what is answered may be lost with this PostgreSQL, where that was allowed
+    pub may_lose: Option<String>,
     keeper: LeaseKeeper,
 }
 
@@ -93,6 +107,18 @@ pub struct HomeMember {
     state: watch::Receiver<Membership>,
     owned: oneshot::Receiver<Result<OwnedRecord, RecordError>>,
     give_up: GiveUp,
+    followed: FollowClock,
+}
+
+/// The last moment at which a server had every commit of the log. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct FollowClock(watch::Receiver<Instant>);
+
+impl FollowClock {
+    /// Time since then: what is read from this server's file may be so old.
+    pub fn behind(&self) -> Duration {
+        self.0.borrow().elapsed()
+    }
 }
 
 impl HomeMember {
@@ -101,12 +127,15 @@ impl HomeMember {
         let (state, published) = watch::channel(Membership::default());
         let (sender, owned) = oneshot::channel();
         let give_up = GiveUp::default();
+        let (now, followed) = watch::channel(Instant::now());
         let mut thread = MemberThread {
             options: Arc::new(options),
             state,
+            now,
             give_up: give_up.clone(),
             away_until: None,
             snapshot_at: Instant::now() + SNAPSHOT_INTERVAL,
+            note: Notes::Due(Instant::now()),
         };
         let work = move || {
             let result = thread.run();
@@ -117,12 +146,17 @@ impl HomeMember {
         spawned.map_err(|error| {
             StoreError::Corrupt(format!("could not start the thread home-member: {error}"))
         })?;
-        Ok(Self { state: published, owned, give_up })
+        Ok(Self { state: published, owned, give_up, followed: FollowClock(followed) })
     }
 
     /// Membership at this moment, and every change of it.
     pub fn state(&self) -> watch::Receiver<Membership> {
         self.state.clone()
+    }
+
+    /// Time since this server had every commit.
+    pub fn followed(&self) -> FollowClock {
+        self.followed.clone()
     }
 
     /// Waits until this server owns the home.
@@ -141,10 +175,24 @@ impl Drop for HomeMember {
 struct MemberThread {
     options: Arc<MemberOptions>,
     state: watch::Sender<Membership>,
+    /// When the file had every commit
+    now: watch::Sender<Instant>,
     give_up: GiveUp,
     /// Until when the owner may go first, after PostgreSQL was away
     away_until: Option<Instant>,
     snapshot_at: Instant,
+    note: Notes,
+}
+
+/// Notes of this follower in PostgreSQL, for people.
+#[derive(Debug, Clone, Copy)]
+enum Notes {
+    /// The next one is due then
+    Due(Instant),
+    /// The table was looked for; the next note is due then
+    Ready(Instant),
+    /// They cannot be made; the home is followed all the same
+    Refused,
 }
 
 /// A client and a file that follows.
@@ -175,7 +223,8 @@ impl MemberThread {
     }
 
     fn begin(&self) -> Result<Following, StoreError> {
-        let client = self.options.address.client().map_err(|error| error.0)?;
+        let mut client = self.options.address.client().map_err(|error| error.0)?;
+        client.expect_tables()?;
         Ok(Following { client, follower: None })
     }
 
@@ -192,6 +241,8 @@ impl MemberThread {
                 self.away_until = Some(Instant::now() + OWNER_GOES_FIRST);
                 FOLLOW_INTERVAL
             }
+            // Meanwhile requests are forwarded, and the owner may change.
+            StoreError::Newer { .. } => OWNER_INTERVAL,
             _ => LASTING_ERROR_DELAY,
         }
     }
@@ -219,6 +270,9 @@ impl MemberThread {
             None => self.open(&mut known.client, &home)?,
         };
         if let Err(error) = follower.catch_up(&mut known.client) {
+            // A program that cannot follow still knows the owner.
+            let problem = self.state.borrow().problem.clone();
+            drop(self.publish(&home, &follower, problem));
             drop(follower);
             if !error.is_damage() {
                 return Err(error);
@@ -226,9 +280,10 @@ impl MemberThread {
             self.set_aside(&error)?;
             return Ok(Turn::Follows(Box::new(known)));
         }
-        self.publish(&home, &follower)?;
+        self.publish(&home, &follower, None)?;
+        self.note_progress(&mut known.client, &home, &follower)?;
         let is_free = home.lease_left.is_zero() || home.owner.is_none();
-        // After an outage the owner, whose lease ran out as well, goes first; whoever gave the home up does not come back.
+        // After an outage the owner, whose lease ran out as well, goes first; one that gave the home up does not come back.
         let may_take =
             home.owner.is_none() || self.away_until.is_none_or(|at| at <= Instant::now());
         if is_free && may_take {
@@ -242,9 +297,50 @@ impl MemberThread {
         Ok(Turn::Follows(Box::new(known)))
     }
 
-    fn publish(&self, home: &LedgerHome, follower: &Follower) -> Result<(), StoreError> {
+    /// Notes in PostgreSQL how far this follower is, now and then.
+    fn note_progress(
+        &mut self,
+        client: &mut LedgerClient,
+        home: &LedgerHome,
+        follower: &Follower,
+    ) -> Result<(), StoreError> {
+        let (Notes::Due(at) | Notes::Ready(at)) = self.note else { return Ok(()) };
+        if Instant::now() < at {
+            return Ok(());
+        }
+        let MemberOptions { machine, url, version, .. } = &*self.options;
+        let note = FollowerNote {
+            machine: machine.clone(),
+            url: url.clone(),
+            version: version.clone(),
+            seq: follower.seq(),
+        };
+        let is_ready = matches!(self.note, Notes::Ready(_));
+        let made = if is_ready { Ok(()) } else { client.make_follower_table() };
+        match made.and_then(|()| client.note_follower(&home.id, &note)) {
+            Ok(()) => self.note = Notes::Ready(Instant::now() + NOTE_INTERVAL),
+            Err(error @ StoreError::Unfit { .. }) => {
+                tracing::warn!(%error, "other servers will not see how far this one is");
+                self.note = Notes::Refused;
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn publish(
+        &self,
+        home: &LedgerHome,
+        follower: &Follower,
+        problem: Option<String>,
+    ) -> Result<(), StoreError> {
         let file_seq = follower.seq();
-        let is_owned = !home.lease_left.is_zero();
+        if file_seq >= home.seq {
+            self.now.send_replace(Instant::now());
+        }
+        // After an outage the owner renews its lease first.
+        let goes_first = self.away_until.is_some_and(|at| at > Instant::now());
+        let is_owned = !home.lease_left.is_zero() || goes_first;
         let next = Membership {
             owner: home.owner.clone().filter(|_| is_owned),
             owner_url: home.owner_url.clone().filter(|_| is_owned),
@@ -252,7 +348,7 @@ impl MemberThread {
             log_seq: home.seq.max(file_seq),
             file_seq,
             operator_hash: follower.home_value(OPERATOR_HASH)?,
-            problem: None,
+            problem,
         };
         self.state.send_if_modified(|state| {
             let is_new = *state != next;
@@ -305,18 +401,36 @@ impl MemberThread {
         let owner =
             Owner { id: options.server_id.clone(), url: options.url.clone(), lease: options.lease };
         let mut home = match client.take(&options.home, &owner)? {
-            Taking::Taken(home) => home,
-            Taking::Occupied(client, _) => {
+            TakeOutcome::Taken(home) => home,
+            TakeOutcome::Occupied(client, _) => {
                 let follower = Some(follower);
                 return Ok(Turn::Follows(Box::new(Following { client: *client, follower })));
             }
         };
         home.wait_with(self.give_up.clone());
+        let crash = CrashSwitch::default();
+        if let Some(point) = options.crash_at {
+            home.observe(crash.observer(point));
+        }
+        let may_lose = home.may_lose().map(str::to_owned);
+        if let Some(why) = &may_lose {
+            tracing::warn!(
+                home = options.home,
+                why,
+                "what is answered may be lost, as `cluster.allowLoss` says"
+            );
+        }
         let (epoch, lease) = (home.epoch(), home.lease());
         // Kept from now on: reading the rest of the log may take longer than the lease.
         let keeping = options.address.client().map_err(|error| error.0)?;
         let keeper = LeaseKeeper::start(keeping, &home)?;
         drop(follower);
+        if matches!(self.note, Notes::Ready(_)) {
+            // The owner follows nobody. What cannot be removed shows as one that is no longer heard of.
+            let id = home.id().to_owned();
+            drop(home.client().forget_follower(&id, &options.machine));
+        }
+        let commits = CommitDurations(home.commit_times());
         let guarded: Vec<&Path> = options.guarded.iter().map(PathBuf::as_path).collect();
         let store = match Store::open_owned(&options.database, &guarded, *home) {
             Ok(store) => store,
@@ -328,9 +442,10 @@ impl MemberThread {
             Err(error) => return Err(error),
         };
         tracing::info!(home = options.home, epoch, "this server owns the home");
-        let shared = SharedHome::new(options.machine.clone(), lease, &keeper);
+        let shared = SharedHome::new(options.machine.clone(), lease, &keeper, crash);
         let record = Record::from(store);
-        Ok(Turn::Owned(Box::new(OwnedRecord { record, shared, epoch, keeper })))
+        let owned = OwnedRecord { record, shared, epoch, commits, may_lose, keeper };
+        Ok(Turn::Owned(Box::new(owned)))
     }
 
     /// Uploads a snapshot if one is due.

@@ -1,4 +1,4 @@
-//! The places between the steps of an errand. A test lets the server die at each of them and looks
+//! The places between the steps of an outbox job. A test lets the server die at each of them and looks
 //! that interrupted work is complete or undone after a restart.
 
 macro_rules! points {
@@ -13,7 +13,7 @@ macro_rules! points {
             /// Every place.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// Its name: the errand's kind, and what was just done.
+            /// Its name: the job's kind, and what was just done.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
@@ -127,6 +127,14 @@ points! {
     RestoreAside = "restore.aside",
     /// A restore has moved one of the new things in
     RestoreMoved = "restore.moved",
+    /// A commit of a home in PostgreSQL is about to be sent there
+    LedgerBefore = "ledger.before",
+    /// It was sent, and no answer was looked for
+    LedgerSent = "ledger.sent",
+    /// It is in the log, and not in the server's own file
+    LedgerHeld = "ledger.held",
+    /// It is in the file, and nobody was answered
+    LedgerCommitted = "ledger.committed",
 }
 
 impl std::fmt::Display for Point {

@@ -13,6 +13,13 @@ pub struct Record(Store);
 #[error(transparent)]
 pub struct RecordError(#[from] pub(crate) StoreError);
 
+impl RecordError {
+    /// True if PostgreSQL gave no answer, and may give one later.
+    pub fn is_away(&self) -> bool {
+        matches!(self.0, StoreError::Away { .. })
+    }
+}
+
 impl Record {
     /// Opens the database and makes it current. Every write is refused once it, or one of these other files, is no
     /// longer the file that it was.
@@ -53,6 +60,12 @@ impl From<Store> for Record {
 
 /// Version of the schema that this program writes.
 pub const SCHEMA_VERSION: i64 = store::SCHEMA_VERSION;
+
+/// Makes this process a newer program: it knows these migrations as well. For tests of an upgrade.
+#[cfg(debug_assertions)]
+pub fn rehearse_migrations(migrations: Vec<String>) {
+    store::rehearse_migrations(migrations);
+}
 
 /// Version of a database's schema, read without changing anything.
 pub fn schema_version(path: &Path) -> Result<i64, RecordError> {

@@ -230,7 +230,7 @@ pub struct TemplateArgument {
     pub required: bool,
 }
 
-/// A role: a prompt, and how whoever plays it is run.
+/// A role: a prompt, and how its agents are run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Role {
     /// Its name

@@ -26,10 +26,10 @@ const BATCH: u32 = 256;
 pub(crate) enum Topic {
     /// Whatever happens to an agent
     Agent(AgentId),
-    /// Letters to somebody
+    /// Mails to somebody
     Inbox(Recipient),
     /// End of an outbox job
-    Errand(OutboxJobId),
+    OutboxJob(OutboxJobId),
 }
 
 /// Events of agents.
@@ -53,12 +53,12 @@ impl Topic {
                 }
                 _ => None,
             },
-            // Only its owner reads a letter.
+            // Only its owner reads a mail.
             EventKind::MailRead => {
                 Some(Self::Inbox(event.agent.map_or(Recipient::Human, Recipient::Agent)))
             }
             EventKind::ErrandEnded => match event.decode()? {
-                EventData::ErrandEnded(job) => Some(Self::Errand(job.errand_id)),
+                EventData::ErrandEnded(job) => Some(Self::OutboxJob(job.errand_id)),
                 _ => None,
             },
             kind if AGENT_KINDS.contains(kind) => event.agent.map(Self::Agent),
@@ -80,7 +80,7 @@ struct Hub {
 #[derive(Debug, Default)]
 struct Board {
     next: u64,
-    bells: HashMap<Topic, Vec<(u64, Arc<Bell>)>>,
+    bells: HashMap<Topic, Vec<(u64, Arc<WaitHandle>)>>,
     waiting: usize,
     /// Ends the task that follows the events; there is none while nobody waits
     follower: Option<CancellationToken>,
@@ -88,7 +88,7 @@ struct Board {
 
 /// Wake-up handle of one waiting call.
 #[derive(Debug, Default)]
-struct Bell {
+struct WaitHandle {
     rung: Notify,
     /// True once the store has closed, so that no wake-up will come
     silent: AtomicBool,
@@ -100,14 +100,14 @@ pub(crate) struct Waiter {
     hub: Arc<Hub>,
     number: u64,
     topics: Vec<Topic>,
-    bell: Arc<Bell>,
+    bell: Arc<WaitHandle>,
 }
 
 impl Topics {
-    /// Waits for topics from now on. Whoever looks at the record after this and then at the bell misses
+    /// Waits for topics from now on. Anyone who looks at the record after this and then at the bell misses
     /// nothing.
     pub(crate) fn wait_for(&self, store: &Store, topics: Vec<Topic>) -> Waiter {
-        let bell = Arc::<Bell>::default();
+        let bell = Arc::<WaitHandle>::default();
         let mut board = self.0.board();
         let number = board.next;
         board.next += 1;
@@ -118,7 +118,7 @@ impl Topics {
         if board.follower.is_none() {
             let stop = CancellationToken::new();
             board.follower = Some(stop.clone());
-            // Read now, not when the task begins: what comes between is for whoever waits already.
+            // Read now, not when the task begins: what comes between is for those that wait already.
             let seen = *store.last_event().borrow();
             let mut follower = Follower { hub: Arc::clone(&self.0), store: store.clone(), seen };
             self.0.tasks.spawn(async move {
@@ -217,7 +217,7 @@ impl EventReaction for Follower {
     }
 }
 
-/// Agents whose own call waits, for another agent or for a letter: they have nothing to do meanwhile.
+/// Agents whose own call waits, for another agent or for a mail: they have nothing to do meanwhile.
 #[derive(Debug, Default)]
 pub struct Waits {
     agents: Mutex<HashMap<AgentId, u32>>,
@@ -251,7 +251,7 @@ impl Waits {
         let from_others = |topic: &Topic| match topic {
             Topic::Agent(other) => *other != agent,
             Topic::Inbox(of) => *of == Recipient::Agent(agent),
-            Topic::Errand(_) => false,
+            Topic::OutboxJob(_) => false,
         };
         if !topics.iter().any(from_others) {
             return None;

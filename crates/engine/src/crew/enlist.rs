@@ -130,7 +130,7 @@ fn join(
     }
     if let Some(mut task) = task {
         tx.dispatch_begin(task.number, id, &new.role, now)?;
-        // A free task is taken by whoever comes for it; one that is held stays where it is.
+        // A free task is taken by any agent that asks for it; one that is held stays where it is.
         let free = task.state.name() == model::TaskStateName::Pending;
         if free {
             let claim = Claim { holder: id, attempt: 1, number: task.claim_number + 1 };

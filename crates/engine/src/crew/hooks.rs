@@ -9,7 +9,7 @@ use store::{Agent, Run, Tx};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::settings::Settings;
-use crate::crew::run::finish::Lasted;
+use crate::crew::run::finish::RunProgress;
 
 /// What becomes of an agent whose process has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) struct ProcessEnd<'a> {
     /// Final status
     pub(crate) outcome: Outcome,
     /// Progress of the process
-    pub(crate) lasted: &'a Lasted,
+    pub(crate) lasted: &'a RunProgress,
     /// True if its worktree has work that needs a review
     pub(crate) left_work: bool,
     /// When it is recorded

@@ -18,7 +18,7 @@ pub(crate) struct CommandCaller<'a> {
     pub(crate) shared: &'a Variables,
 }
 
-/// What an agent there would have, without the credentials of its kind and without a token of ours: whoever calls us from
+/// The environment of an agent there, without the credentials of its kind and without a token of ours: a caller from
 /// within is an agent without a token, and never the operator.
 pub(crate) fn command_environment(
     engine: &Core,

@@ -108,7 +108,7 @@ impl Record {
         for agent in Page::all(|after| tx.agent_page(AgentPage::Live, after, ROWS))? {
             record.live.insert(agent.id, agent.state == AgentState::WaitingReview);
         }
-        record.in_work = tx.outbox_jobs_open()?.iter().filter_map(|errand| errand.agent).collect();
+        record.in_work = tx.outbox_jobs_open()?.iter().filter_map(|job| job.agent).collect();
         for review in &record.reviews {
             record.feedback.extend(tx.feedback_by(review.reviewer)?);
         }
@@ -196,10 +196,10 @@ impl Record {
     /// Checks that commits recorded as merged or rescued are reachable, apart from those whose loss was accepted.
     fn commits_there(&self, repo: &Repo) -> Result<Vec<Disagreement>, ToolError> {
         let mut commits: BTreeMap<&str, String> = BTreeMap::new();
-        for (commit, said) in
-            self.feedback.iter().filter_map(|said| Some((said.commit.as_ref()?, said)))
+        for (commit, message) in
+            self.feedback.iter().filter_map(|message| Some((message.commit.as_ref()?, message)))
         {
-            commits.insert(commit, format!("it brought feedback to {}", said.coder));
+            commits.insert(commit, format!("it brought feedback to {}", message.coder));
         }
         for (head, tree) in
             self.worktrees.iter().filter_map(|tree| Some((tree.head.as_ref()?, tree)))

@@ -1,5 +1,5 @@
 //! GitHub as the engine sees it: a client from the settings and the operator's secrets, what its errors mean to
-//! whoever calls a tool, and where the token may go. [`follow`] learns what becomes of pull requests.
+//! anyone who calls a tool, and where the token may go. [`follow`] learns what becomes of pull requests.
 
 pub(crate) mod follow;
 
@@ -15,7 +15,7 @@ use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
 use crate::core::settings::WebhookKey;
 
-pub use follow::Hearing;
+pub use follow::GithubHookEffect;
 
 /// Minimum length of a secret; shorter ones match by chance.
 const SECRET: usize = 16;
@@ -51,7 +51,7 @@ impl From<GitHubError> for ToolError {
     }
 }
 
-/// Nobody gave us a token. Whoever calls a tool may not use it here, and only the operator can change that.
+/// Nobody gave us a token. Anyone who calls a tool may not use it here, and only the operator can change that.
 fn no_token() -> ToolError {
     ToolError::denied("the server has no GitHub token")
         .hint(

@@ -32,16 +32,16 @@ pub use runner::OutboxRunner;
 const RETRIES: u32 = 3;
 
 /// The parameters of a job that is run: one that cannot be decoded is never tried again.
-fn params_of<W: DeserializeOwned>(errand: &OutboxJob) -> Result<W, JobError> {
-    decode_params(errand).map_err(JobError::Never)
+fn params_of<W: DeserializeOwned>(job: &OutboxJob) -> Result<W, JobError> {
+    decode_params(job).map_err(JobError::Never)
 }
 
 /// The notes of a job that is run: one that cannot be decoded is never tried again.
-fn notes_of<N: DeserializeOwned>(errand: &OutboxJob) -> Result<Option<N>, JobError> {
-    decode_notes(errand).map_err(JobError::Never)
+fn notes_of<N: DeserializeOwned>(job: &OutboxJob) -> Result<Option<N>, JobError> {
+    decode_notes(job).map_err(JobError::Never)
 }
 
-/// Writes down what is known of an errand, for whoever begins it again.
+/// Writes down what is known of an outbox job, for anyone who begins it again.
 async fn note<N: Serialize>(engine: &Core, id: OutboxJobId, notes: &N) -> Result<(), ToolError> {
     let notes = serde_json::to_string(notes).map_err(ToolError::internal)?;
     Ok(engine.store.write(move |tx| tx.outbox_job_set_notes(id, &notes)).await?)
@@ -51,7 +51,7 @@ async fn note<N: Serialize>(engine: &Core, id: OutboxJobId, notes: &N) -> Result
 /// once.
 type Ending = Box<dyn Fn(&mut Tx<'_>, Timestamp) -> Result<Value, ToolError> + Send + Sync>;
 
-/// Why an errand is not done.
+/// Why an outbox job is not done.
 #[derive(Debug)]
 enum JobError {
     /// It may go better in a moment

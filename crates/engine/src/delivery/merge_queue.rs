@@ -2,10 +2,10 @@
 //! way. `jobs/merge.rs` merges it.
 
 mod acts;
-mod desk;
 mod forecast;
 mod progress;
 mod queue;
+mod review_desk;
 mod view;
 
 use std::path::PathBuf;
@@ -18,9 +18,10 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::delivery::worktree_setup::epic_branch_of;
 
+pub use acts::ServerVariables;
 pub(crate) use acts::{
-    NOBODY_WORKS, complete, errand_of, hold_back, in_review, line_up, pinned_by, requeue, retire,
-    take_out, tell, write_to,
+    NOBODY_WORKS, complete, hold_back, in_review, line_up, outbox_job_of, pinned_by, requeue,
+    retire, take_out, tell, write_to,
 };
 pub use queue::ReviewScope;
 pub(crate) use queue::{Waiting, look_at};
@@ -28,7 +29,7 @@ pub(crate) use view::{Details, conflicts_of, places};
 
 /// Work that was handed in, as the record knows it.
 #[derive(Debug, Clone)]
-pub(crate) struct Handed {
+pub(crate) struct SubmittedWork {
     /// Title of the task
     pub(crate) task: Task,
     /// Author of the work
@@ -60,7 +61,7 @@ pub(crate) fn worker_of(tx: &Tx<'_>, task: &Task) -> Result<Option<Agent>, ToolE
     Ok(holder.map(|id| tx.agent_get(id)).transpose()?.flatten())
 }
 
-impl Handed {
+impl SubmittedWork {
     /// Collects the record of a task's work.
     pub(crate) fn of(tx: &Tx<'_>, task: Task) -> Result<Self, ToolError> {
         let worker = worker_of(tx, &task)?;

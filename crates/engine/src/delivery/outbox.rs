@@ -27,14 +27,14 @@ use crate::core::error::ToolError;
 pub(crate) struct NewJob<'a, W> {
     /// Title
     pub(crate) kind: OutboxJobKind,
-    /// Errands of one lane are run one after the other
+    /// Jobs of one lane run one after the other
     pub(crate) lane: String,
     /// Agent concerned
     pub(crate) agent: Option<AgentId>,
     /// Requesting agent
     pub(crate) caller: Option<AgentId>,
     /// Parameters
-    pub(crate) wish: &'a W,
+    pub(crate) params: &'a W,
 }
 
 /// The lane of everything that touches an agent's worktree.
@@ -65,9 +65,9 @@ pub(crate) fn send_as<W: Serialize>(
     sending: NewJob<'_, W>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let NewJob { kind, lane, agent, caller, wish } = sending;
-    let wish = serde_json::to_string(wish).map_err(ToolError::internal)?;
-    tx.outbox_job_insert(&NewOutboxJob { id, kind, lane, agent, caller, wish }, now)?;
+    let NewJob { kind, lane, agent, caller, params } = sending;
+    let params = serde_json::to_string(params).map_err(ToolError::internal)?;
+    tx.outbox_job_insert(&NewOutboxJob { id, kind, lane, agent, caller, parameters: params }, now)?;
     let data = EventData::ErrandCreated(ErrandCreated { errand_id: id, kind });
     tx.event_append(now, &EventDraft { agent, task: None, data })?;
     Ok(())
@@ -80,7 +80,7 @@ pub(crate) fn send_tidy(
     now: Timestamp,
 ) -> Result<OutboxJobId, ToolError> {
     let (kind, lane) = (OutboxJobKind::Tidy, lane_of(agent));
-    let sending = NewJob { kind, lane, agent: Some(agent), caller: None, wish: &json!({}) };
+    let sending = NewJob { kind, lane, agent: Some(agent), caller: None, params: &json!({}) };
     send(tx, sending, now)
 }
 
@@ -89,37 +89,34 @@ pub(crate) fn outcome<A: DeserializeOwned>(
     tx: &Tx<'_>,
     id: OutboxJobId,
 ) -> Result<Option<A>, ToolError> {
-    let errand = tx.outbox_job_get(id)?;
-    let errand =
-        errand.ok_or_else(|| ToolError::not_found(format!("there is no outbox job `{id}`")))?;
-    if let Some(error) = &errand.error {
+    let job = tx.outbox_job_get(id)?;
+    let job = job.ok_or_else(|| ToolError::not_found(format!("there is no outbox job `{id}`")))?;
+    if let Some(error) = &job.error {
         return Err(ToolError::recalled(error));
     }
-    let decode = |text| durable::decode(text, row_of(&errand), "answer");
-    errand.answer.as_deref().map(decode).transpose()
+    let decode = |text| durable::decode(text, row_of(&job), "answer");
+    job.answer.as_deref().map(decode).transpose()
 }
 
 /// Decodes the parameters of an outbox job.
-pub(crate) fn decode_params<W: DeserializeOwned>(errand: &OutboxJob) -> Result<W, ToolError> {
-    durable::decode(&errand.wish, row_of(errand), "parameters")
+pub(crate) fn decode_params<W: DeserializeOwned>(job: &OutboxJob) -> Result<W, ToolError> {
+    durable::decode(&job.parameters, row_of(job), "parameters")
 }
 
 /// Decodes the notes of an outbox job.
-pub(crate) fn decode_notes<N: DeserializeOwned>(
-    errand: &OutboxJob,
-) -> Result<Option<N>, ToolError> {
-    let decode = |text| durable::decode(text, row_of(errand), "notes");
-    errand.notes.as_deref().map(decode).transpose()
+pub(crate) fn decode_notes<N: DeserializeOwned>(job: &OutboxJob) -> Result<Option<N>, ToolError> {
+    let decode = |text| durable::decode(text, row_of(job), "notes");
+    job.notes.as_deref().map(decode).transpose()
 }
 
-fn row_of(errand: &OutboxJob) -> String {
-    format!("outbox job `{}`", errand.id)
+fn row_of(job: &OutboxJob) -> String {
+    format!("outbox job `{}`", job.id)
 }
 
 /// Shared state of the outbox.
 #[derive(Debug, Default)]
 pub(crate) struct OutboxState {
-    /// Those whose errands wait for them to be heard of
+    /// Those whose outbox jobs wait for them to be heard of
     waiting: Mutex<HashSet<AgentId>>,
     /// Those of them that were heard of
     heard: Mutex<HashSet<AgentId>>,
@@ -137,7 +134,7 @@ impl OutboxState {
         self.bell.notified().await;
     }
 
-    /// Says whose errands wait, and takes those that were heard of.
+    /// Says whose outbox jobs wait, and takes those that were heard of.
     pub(super) fn turn(&self, waiting: HashSet<AgentId>) -> HashSet<AgentId> {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = waiting;
         std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))

@@ -23,10 +23,10 @@ use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
 use crate::core::settings::Settings;
 use crate::crew::hooks::{AfterProcess, ProcessEnd};
-use crate::crew::run::finish::Lasted;
+use crate::crew::run::finish::RunProgress;
 use crate::crew::run::{reconcile, stop};
 use crate::crew::transition;
-use crate::mail::letter::{self, Letter, Word};
+use crate::mail::outgoing::{self, MailText, OutgoingMail};
 
 /// The file by which feedback comes.
 pub(crate) const FEEDBACK_FILE: &str = "REVIEW_FEEDBACK.md";
@@ -77,7 +77,7 @@ pub(crate) struct Closing {
     /// Verdict of the reviewer
     pub(crate) feedback: Option<FeedbackType>,
     /// Mail to the coder
-    pub(crate) word: Word,
+    pub(crate) word: MailText,
 }
 
 /// Writes down how a review ended, and tells of it.
@@ -133,22 +133,22 @@ fn wake(
         return Ok(());
     }
     let reviewer = tx.agent_get(review.reviewer)?;
-    let has_said = closing.feedback.is_some() || closing.state == ReviewState::Approved;
+    let has_verdict = closing.feedback.is_some() || closing.state == ReviewState::Approved;
     let from = match reviewer {
-        Some(reviewer) if has_said => Sender::Agent(reviewer.id, reviewer.category),
+        Some(reviewer) if has_verdict => Sender::Agent(reviewer.id, reviewer.category),
         _ => Sender::System(Some(review.reviewer)),
     };
     let to = Recipient::Agent(coder.id);
     let (subject, body) = (word.subject.clone(), word.body.clone());
-    let letter = Letter { from, to, subject, body, reply_to: None, task: coder.task };
-    let mail = letter::send(tx, letter, now)?;
+    let outgoing = OutgoingMail { from, to, subject, body, reply_to: None, task: coder.task };
+    let mail = outgoing::send(tx, outgoing, now)?;
     let parked = tx.run_get(coder.id)?.is_some_and(|run| run.parked_at.is_some());
     if parked {
         // Its next attempt is told by its prompt.
         tx.mail_mark_read(mail, now)?;
         if closing.state == ReviewState::Approved {
-            let wish = StopRequest { outcome: Outcome::Succeeded, reason: word.subject.clone() };
-            return stop::stop_tree(tx, settings, coder.id, &wish, now);
+            let request = StopRequest { outcome: Outcome::Succeeded, reason: word.subject.clone() };
+            return stop::stop_tree(tx, settings, coder.id, &request, now);
         }
         tx.run_next_prompt(coder.id, &format!("{}\n\n{}", word.subject, word.body))?;
         return reconcile::requeue(tx, coder.id, now);
@@ -159,7 +159,7 @@ fn wake(
     Ok(())
 }
 
-/// Gives an agent's work up: it ends, whoever reviews it too, and its worktree is taken away once what is
+/// Gives an agent's work up: it ends, its reviewer too, and its worktree is taken away once what is
 /// in it is safe.
 pub(crate) fn abandon(
     tx: &mut Tx<'_>,
@@ -169,8 +169,8 @@ pub(crate) fn abandon(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     tx.worktree_unwanted(coder)?;
-    let wish = StopRequest { outcome: Outcome::Abandoned, reason: reason.to_owned() };
-    stop::stop_tree(tx, settings, coder, &wish, now)
+    let request = StopRequest { outcome: Outcome::Abandoned, reason: reason.to_owned() };
+    stop::stop_tree(tx, settings, coder, &request, now)
 }
 
 /// Handles the end of an agent that takes part in reviews.
@@ -184,8 +184,8 @@ pub(crate) fn ended(
         let undone = ReviewChange { state: ReviewState::Undone, failed: false };
         conclude(tx, &review, undone, now)?;
         let reason = format!("the author of the reviewed work, {}, has ended", agent.id);
-        let wish = StopRequest { outcome: Outcome::Killed, reason };
-        stop::stop_tree(tx, settings, review.reviewer, &wish, now)?;
+        let request = StopRequest { outcome: Outcome::Killed, reason };
+        stop::stop_tree(tx, settings, review.reviewer, &request, now)?;
     }
     let Some(review) = tx.review_by(agent.id)?.filter(|review| !review.state.is_over()) else {
         return Ok(());
@@ -195,9 +195,9 @@ pub(crate) fn ended(
     if on_its_way.is_some_and(|job| job.caller == Some(agent.id)) {
         return Ok(());
     }
-    let said = match words::last_words(tx, agent)? {
-        Some(LastWords::Feedback(said)) => return deliver(tx, settings, &review, &said, now),
-        Some(LastWords::Said(said)) => Some(said),
+    let text = match words::last_words(tx, agent)? {
+        Some(LastWords::Feedback(text)) => return deliver(tx, settings, &review, &text, now),
+        Some(LastWords::Said(text)) => Some(text),
         None => None,
     };
     let (_, failures, limits) = history(tx, settings, review.coder)?;
@@ -216,7 +216,7 @@ pub(crate) fn ended(
         failures + 1,
         limits.abandon_after,
     );
-    let cut_short = CutShort { state: ReviewState::Silent, said: said.as_deref(), why, next };
+    let cut_short = CutShort { state: ReviewState::Silent, said: text.as_deref(), why, next };
     words::cut_short(tx, settings, &review, cut_short, now)
 }
 
@@ -258,7 +258,7 @@ fn unheard(
     tx: &mut Tx<'_>,
     settings: &Settings,
     agent: &Agent,
-    lasted: &Lasted,
+    lasted: &RunProgress,
     now: Timestamp,
 ) -> Result<Option<String>, ToolError> {
     let last = tx.reviews_of(agent.id)?.pop();
@@ -273,7 +273,7 @@ fn unheard(
     }
     let from = last.map(|review| review.reviewer);
     let feedback = tx.feedback_of(agent.id)?.into_iter().rev();
-    let merge = feedback.filter(|said| Some(said.reviewer) == from).find_map(|said| said.commit);
+    let merge = feedback.filter(|text| Some(text.reviewer) == from).find_map(|text| text.commit);
     if merge.is_some() && lasted.head.is_some() && merge != lasted.head {
         return Ok(None);
     }
@@ -308,19 +308,19 @@ pub(crate) async fn sweep(engine: &Core, now: Timestamp) -> Result<Option<Timest
     }
     let mut ending = Vec::new();
     for review in late {
-        let said = words::said_so_far(engine, review.reviewer).await?;
-        ending.push((review, said));
+        let text = words::words_so_far(engine, review.reviewer).await?;
+        ending.push((review, text));
     }
     engine
         .store
         .write(move |tx| {
-            for (review, said) in &ending {
-                time_out(tx, &settings, review, said, now)?;
+            for (review, text) in &ending {
+                time_out(tx, &settings, review, text, now)?;
             }
             for (reviewer, _) in &done {
                 let reason = "its review is done".to_owned();
-                let wish = StopRequest { outcome: Outcome::Succeeded, reason };
-                stop::stop_tree(tx, &settings, *reviewer, &wish, now)?;
+                let request = StopRequest { outcome: Outcome::Succeeded, reason };
+                stop::stop_tree(tx, &settings, *reviewer, &request, now)?;
             }
             Ok::<_, ToolError>(())
         })
@@ -332,7 +332,7 @@ fn time_out(
     tx: &mut Tx<'_>,
     settings: &Settings,
     review: &Review,
-    said: &str,
+    text: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     // It may have ended since it was looked at.
@@ -348,12 +348,12 @@ fn time_out(
     let next = "This counts as a failed review. Call `request_review` again, or open the pull request yourself with \
                 `create_pull_request`."
         .to_owned();
-    let said = Some(said).filter(|said| !said.is_empty());
-    let cut_short = CutShort { state: ReviewState::TimedOut, said, why, next };
+    let text = Some(text).filter(|text| !text.is_empty());
+    let cut_short = CutShort { state: ReviewState::TimedOut, said: text, why, next };
     words::cut_short(tx, settings, &review, cut_short, now)?;
     let reason = format!("its review was not over after {hours} hours");
-    let wish = StopRequest { outcome: Outcome::TimedOut, reason };
-    stop::stop_tree(tx, settings, review.reviewer, &wish, now)
+    let request = StopRequest { outcome: Outcome::TimedOut, reason };
+    stop::stop_tree(tx, settings, review.reviewer, &request, now)
 }
 
 /// Tells of something that happened to an agent.

@@ -7,12 +7,13 @@
 use std::path::{Path, PathBuf};
 
 use host::git::{Checkout, IgnorePatterns, IgnoredEntry, Repo, ignore_patterns};
-use host::provision::{LeftOut, Provisioner};
+use host::provision::{Provisioner, SkippedReason};
 use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin, Variables};
 use model::event::EventKind;
 use model::{AgentId, EventKinds};
-use store::Agent;
+use store::{Agent, EventDraft};
 use tokio_util::sync::CancellationToken;
+use wire::event::{AgentWarned, EventData};
 
 use crate::core::error::{Code, ToolError};
 use crate::core::follow;
@@ -112,7 +113,7 @@ fn link(
 fn usable(entries: Vec<IgnoredEntry>, provisioner: &Provisioner) -> Vec<IgnoredEntry> {
     let is_usable = |entry: &IgnoredEntry| match provisioner.left_out(&entry.path) {
         None => true,
-        Some(LeftOut::Exists) => false,
+        Some(SkippedReason::Exists) => false,
         Some(reason) => {
             tracing::warn!(path = %entry.path.display(), %reason, "file or folder not provided to the worktree");
             false
@@ -150,7 +151,7 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Runs the set-up in an agent's new worktree, once. A wish to end the agent ends it.
+/// Runs the set-up in an agent's new worktree, once. A request to end the agent ends it.
 pub(crate) async fn set_up(engine: &Core, agent: &Agent, worktree: &Path) -> Result<(), ToolError> {
     let settings = engine.settings();
     let Some(wanted) = settings.worktrees.setup.as_ref() else { return Ok(()) };
@@ -168,7 +169,7 @@ pub(crate) async fn set_up(engine: &Core, agent: &Agent, worktree: &Path) -> Res
         sandbox: settings.sandbox_of(agent),
         shared: engine.shared_environment(Some(id)),
     };
-    let stopped = stop_wished(engine, id);
+    let stopped = stop_requested(engine, id);
     let never = CancellationToken::new();
     let failed = tokio::select! {
         ran = run_setup(engine, &run, wanted, &never) => ran?,
@@ -182,15 +183,39 @@ pub(crate) async fn set_up(engine: &Core, agent: &Agent, worktree: &Path) -> Res
         return Err(ToolError::new(Code::ExternalError, failure.in_full())
             .hint("fix `worktrees.setup` in the configuration"));
     }
-    let marked = move || match checkout {
-        Some(checkout) => checkout.mark_set_up().map_err(ToolError::internal),
-        None => Ok(()),
-    };
-    engine.outside(move |_| marked()).await
+    let place = worktree.to_owned();
+    let left = engine
+        .outside(move |engine| {
+            if let Some(checkout) = checkout {
+                checkout.mark_set_up().map_err(ToolError::internal)?;
+            }
+            Ok::<_, ToolError>(engine.repo(&engine.options.project)?.state(&place)?.untracked)
+        })
+        .await?;
+    if let Some(warning) = left_over(&left) {
+        let data = EventData::AgentWarned(AgentWarned { warning });
+        let event = EventDraft { agent: Some(agent.id), task: agent.task, data };
+        let now = engine.now();
+        let told = engine.store.write(move |tx| {
+            tx.event_append(now, &event)?;
+            Ok::<_, ToolError>(())
+        });
+        told.await?;
+    }
+    Ok(())
+}
+
+/// Warns of files of a set-up that git does not ignore: they would be committed with the agent's work.
+fn left_over(files: &[String]) -> Option<String> {
+    let (first, rest) = files.split_first()?;
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    Some(format!(
+        "the set-up left `{first}`{more}, which git does not ignore and the agent may commit: add it to `.gitignore`"
+    ))
 }
 
 /// Waits until somebody wants the agent to end.
-async fn stop_wished(engine: &Core, id: AgentId) -> Result<(), ToolError> {
+async fn stop_requested(engine: &Core, id: AgentId) -> Result<(), ToolError> {
     let kinds = EventKinds::of(&[EventKind::AgentStopping, EventKind::AgentFinished]);
     let stopped = follow::find(&engine.store, kinds, |tx| {
         let run = tx.run_get(id)?;
@@ -313,6 +338,9 @@ fn judge(exit: &ExitRecord, wanted: &SetupSettings, place: &Path) -> Option<(Set
             exit.why.as_deref().unwrap_or("no reason is known")
         )),
         (EndCause::Stopped, ..) => conditions("was stopped".to_owned()),
+        (EndCause::LeaseLost, ..) => conditions(
+            "was ended: its machine could not reach the server before its lease ended".to_owned(),
+        ),
     }
 }
 
@@ -363,5 +391,6 @@ fn spec(engine: &Core, run: &SetupRun, wanted: &SetupSettings) -> Result<Spec, S
         time_limit_ms: Some(u64::from(wanted.timeout_s) * 1000),
         grace_ms: limits.grace_ms,
         max_output_bytes: limits.max_output_bytes,
+        lease: None,
     })
 }

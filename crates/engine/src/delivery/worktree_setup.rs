@@ -94,9 +94,9 @@ pub(crate) async fn prepare(engine: &Core, agent: &Agent, run: &Run) -> Result<A
                 settled(engine, before).await?;
             }
             let project = engine.options.project.clone();
-            let (finder, wish) = (agent.clone(), RunOptions::of(run)?);
+            let (finder, options) = (agent.clone(), RunOptions::of(run)?);
             let origin =
-                engine.outside(move |engine| origin(engine, &project, &finder, &wish)).await?;
+                engine.outside(move |engine| origin(engine, &project, &finder, &options)).await?;
             let worktree = want(engine, agent, origin).await?;
             make(engine, agent, worktree).await
         }
@@ -195,7 +195,7 @@ async fn taken_over(
         .await
 }
 
-/// Whoever worked on an agent's task last, in a worktree.
+/// The agent that worked on an agent's task last, in a worktree.
 fn worked_before(engine: &Core, agent: &Agent) -> Result<Option<AgentId>, ToolError> {
     engine.store.read(|tx| {
         let branch = task_of(tx, agent.task)?.and_then(|task| task.branch_name);
@@ -271,7 +271,7 @@ fn origin(
     engine: &Core,
     project: &Path,
     agent: &Agent,
-    wish: &RunOptions,
+    options: &RunOptions,
 ) -> Result<Origin, ToolError> {
     let repo = engine.repo(project)?;
     let top = repo.facts().top.clone().unwrap_or_else(|| project.to_owned());
@@ -285,7 +285,7 @@ fn origin(
     })?;
     let head = |branch: &str| repo.resolve(&format!("refs/heads/{branch}"));
     if let (Claims::Task, Some(branch)) =
-        (wish.claims, task.as_ref().and_then(|task| task.branch_name.as_deref()))
+        (options.claims, task.as_ref().and_then(|task| task.branch_name.as_deref()))
         && let Some(commit) = head(branch)?
     {
         let target = before.and_then(|before| before.target);

@@ -1,5 +1,6 @@
 //! Worktrees as people and programs see them, and the wait for one that is taken away.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -105,11 +106,11 @@ impl Delivery {
     pub async fn worktree_pruned(
         &self,
         agent: AgentId,
-        errand: OutboxJobId,
+        job: OutboxJobId,
         patience: Duration,
     ) -> Result<PrunedWorktree, ToolError> {
         let ended = EventKinds::of(&[EventKind::ErrandEnded]);
-        let done = follow::find(&self.store, ended, |tx| outbox::outcome(tx, errand));
+        let done = follow::find(&self.store, ended, |tx| outbox::outcome(tx, job));
         let done: Option<Tidied> =
             tokio::time::timeout(patience, done).await.unwrap_or(Ok(None))?;
         let is_done = done.is_some();
@@ -121,7 +122,7 @@ impl Delivery {
     }
 }
 
-/// Looks at many worktrees, several at a time: each is a few processes, which wait for the disk.
+/// Looks at many worktrees, several at a time: each is a process, which waits for the disk.
 fn look_at_all(repo: Result<&Repo, &GitError>, worktrees: &mut [&mut WorktreeView]) {
     let share = worktrees.len().div_ceil(LOOKERS).max(1);
     thread::scope(|scope| {
@@ -136,6 +137,9 @@ fn look_at_all(repo: Result<&Repo, &GitError>, worktrees: &mut [&mut WorktreeVie
             });
         }
     });
+    if let Ok(repo) = repo {
+        count_commits(repo, worktrees);
+    }
 }
 
 /// Looks at one worktree. What git cannot say of it is no reason not to show the others.
@@ -145,25 +149,36 @@ fn look(repo: &Repo, worktree: &WorktreeView) -> WorktreeGit {
         Err(error) => return problem(&error),
     };
     let mut files = [state.staged, state.unstaged, state.untracked].concat();
-    let mut view = WorktreeGit {
-        uncommitted: files.len(),
-        in_progress: state.in_progress,
-        head: state.head,
-        ..WorktreeGit::default()
-    };
+    let uncommitted = files.len();
     files.truncate(MOST_FILES);
-    view.files = files;
-    if let (Some(target), Some(head)) = (&worktree.target, &view.head) {
-        let target = format!("refs/heads/{target}");
-        match repo.ahead_behind(&target, head) {
-            Ok((ahead, behind)) => {
-                view.ahead = Some(ahead.min(MOST_COMMITS));
-                view.behind = Some(behind.min(MOST_COMMITS));
-            }
-            Err(error) => view.problem = Some(error.to_string()),
+    let (in_progress, head) = (state.in_progress, state.head);
+    WorktreeGit { uncommitted, in_progress, head, files, ..WorktreeGit::default() }
+}
+
+/// Counts the commits between worktrees and their targets, with one question for all that have the same.
+fn count_commits(repo: &Repo, worktrees: &mut [&mut WorktreeView]) {
+    let mut by_target: BTreeMap<String, Vec<(String, &mut WorktreeGit)>> = BTreeMap::new();
+    for worktree in worktrees {
+        if let (Some(target), Some(git)) = (&worktree.target, worktree.git.as_mut())
+            && let Some(head) = git.head.clone()
+        {
+            by_target.entry(target.clone()).or_default().push((head, git));
         }
     }
-    view
+    for (target, counted) in by_target {
+        let (heads, views): (Vec<String>, Vec<&mut WorktreeGit>) = counted.into_iter().unzip();
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let counts = repo.ahead_behind_all(&format!("refs/heads/{target}"), &heads);
+        for (view, count) in views.into_iter().zip(counts) {
+            match count {
+                Ok((ahead, behind)) => {
+                    view.ahead = Some(ahead.min(MOST_COMMITS));
+                    view.behind = Some(behind.min(MOST_COMMITS));
+                }
+                Err(error) => view.problem = Some(error.to_string()),
+            }
+        }
+    }
 }
 
 fn problem(error: &GitError) -> WorktreeGit {

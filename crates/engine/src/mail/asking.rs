@@ -7,7 +7,7 @@ const MAX_OFFERS: u32 = 9;
 /// Characters of an offered answer shown.
 const MAX_OFFER_CHARS: usize = 1000;
 
-/// The subjects of letters that Adjutant writes about trouble.
+/// The subjects of mails that Adjutant writes about failures.
 const ALERTS: [&str; 8] = [
     "⚠️",
     "Tool Failure: ",
@@ -30,7 +30,7 @@ pub(crate) fn is_question(subject: &str, body: &str) -> bool {
     asks(subject.trim_end()) || prose(body).any(|line| asks(line.trim_end()))
 }
 
-/// The lines of a letter that are its own: no quotations and no code.
+/// The lines of a mail that are its own: no quotations and no code.
 fn prose(body: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     body.lines().filter(move |line| {
@@ -41,7 +41,7 @@ fn prose(body: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The answers that a letter offers: the last of its lists that is numbered from 1 on. A list that jumps, or has more
+/// The answers that a mail offers: the last of its lists that is numbered from 1 on. A list that jumps, or has more
 /// than there are keys, offers nothing.
 pub(crate) fn offers(body: &str) -> Vec<OfferView> {
     let mut run: Vec<OfferView> = Vec::new();

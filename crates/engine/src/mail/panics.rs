@@ -10,7 +10,7 @@ use wire::event::{AgentWarned, EventData};
 
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 
 /// Delay before the first restart; each further one takes twice as long.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
@@ -18,9 +18,9 @@ const FIRST_DELAY: Duration = Duration::from_secs(1);
 const MAX_DELAY: Duration = Duration::from_secs(60);
 /// Time that reporting the end of a service may take; the record may be what failed.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
-/// At most one letter in this time is written about the same agent.
+/// At most one mail in this time is written about the same agent.
 const LETTER_INTERVAL_SECONDS: i64 = 600;
-/// The name under which letters about panics are counted.
+/// The name under which mails about panics are counted.
 const ESCALATED_AS: &str = "panic";
 
 /// A panic, as it is reported.
@@ -101,7 +101,7 @@ fn record(tx: &mut Tx<'_>, panic: &PanicReport, now: Timestamp) -> Result<(), To
     let from = Sender::System(found.as_ref().map(|agent| agent.id));
     let task = found.and_then(|agent| agent.task);
     let to = Recipient::Human;
-    letter::send(tx, Letter { from, to, subject, body, reply_to: None, task }, now)?;
+    outgoing::send(tx, OutgoingMail { from, to, subject, body, reply_to: None, task }, now)?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Slack: people give orders there, and hear there what becomes of them.
 //!
 //! Messages arrive over a socket and are stored before they are acknowledged ([`listen`]). Rows that are due
-//! become a task, a letter or an answer, in one transaction that also crosses them out ([`act`]). What events tell of
+//! become a task, a mail or an answer, in one transaction that also crosses them out ([`act`]). What events tell of
 //! the agents that were asked for becomes rows of what we say ([`tell`]), which are sent one after the other in each
 //! thread ([`send`]). So whatever is repeated finds its row, and whatever is interrupted is begun again from it.
 

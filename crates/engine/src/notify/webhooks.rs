@@ -114,7 +114,7 @@ impl WebhookService {
         Ok(NextRun::due(wake, self.engine.now()))
     }
 
-    /// Makes the rows agree with the configuration. Whoever is new, or named again, is told of what happens from now on.
+    /// Makes the rows agree with the configuration. A new one, or one that is named again, is told of what happens from now on.
     async fn agree(&self, settings: &Settings) -> Result<(), ToolError> {
         let hooks: Vec<(String, String)> =
             settings.webhooks.iter().map(|hook| (hook.name.clone(), hash_of(hook))).collect();

@@ -14,10 +14,10 @@ pub(crate) type Mover = (Option<AgentId>, Timestamp);
 pub(crate) fn apply(
     tx: &mut Tx<'_>,
     task: &mut Task,
-    wish: TaskMove,
+    task_move: TaskMove,
     by: Mover,
 ) -> Result<(), ToolError> {
-    let state = task.state.apply(wish, standing(task)).map_err(refused)?;
+    let state = task.state.apply(task_move, membership(task)).map_err(refused)?;
     save(tx, task, state, by)
 }
 
@@ -25,10 +25,10 @@ pub(crate) fn apply(
 pub(crate) fn apply_through(
     tx: &mut Tx<'_>,
     task: &mut Task,
-    wish: &TaskMove,
+    task_move: &TaskMove,
     by: Mover,
 ) -> Result<(), ToolError> {
-    let state = task.state.apply_through(wish, standing(task)).map_err(refused)?;
+    let state = task.state.apply_through(task_move, membership(task)).map_err(refused)?;
     save(tx, task, state, by)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn touch(tx: &mut Tx<'_>, task: &mut Task, by: Mover) -> Result<(), T
 
 /// Why a task may not go where it was to go.
 pub(crate) fn refusal(task: &Task, to: TaskStateName) -> ToolError {
-    refused(IllegalMove { from: task.state.name(), to, standing: standing(task) })
+    refused(IllegalMove { from: task.state.name(), to, membership: membership(task) })
 }
 
 fn refused(error: IllegalMove) -> ToolError {
@@ -72,7 +72,7 @@ fn refused(error: IllegalMove) -> ToolError {
     }
 }
 
-const fn standing(task: &Task) -> EpicMembership {
+const fn membership(task: &Task) -> EpicMembership {
     if task.epic.is_some() { EpicMembership::InEpic } else { EpicMembership::Alone }
 }
 
@@ -99,6 +99,9 @@ fn save(tx: &mut Tx<'_>, task: &mut Task, state: TaskState, by: Mover) -> Result
         task.claim_number = task.claim_number.max(claim.number);
     }
     task.state = state;
+    if before == TaskStateName::Review && task.state.name() != before {
+        tx.check_environment_drop(task.id)?;
+    }
     // Work that goes on opens a completed session again.
     let open = |name: TaskStateName| {
         matches!(name.session(), SessionStatus::Remaining | SessionStatus::InProgress)

@@ -10,7 +10,7 @@ use crate::core::error::ToolError;
 
 /// Extent of a move.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Stride {
+pub(crate) enum MoveExtent {
     /// One step, as in the office
     Step,
     /// Through the steps between, as in a session
@@ -123,13 +123,13 @@ pub(crate) fn approver_only(cx: &WriteCx<'_, '_>, task: &Task) -> Result<(), Too
 pub(crate) fn start(
     cx: &mut WriteCx<'_, '_>,
     task: &mut Task,
-    stride: Stride,
+    stride: MoveExtent,
 ) -> Result<Option<Claim>, ToolError> {
     let claim = claim(cx, task)?;
-    let (wish, by) = (TaskMove::Start { claim }, (cx.caller.id(), cx.now));
+    let (task_move, by) = (TaskMove::Start { claim }, (cx.caller.id(), cx.now));
     match stride {
-        Stride::Step => task_change::apply(cx.tx, task, wish, by)?,
-        Stride::Through => task_change::apply_through(cx.tx, task, &wish, by)?,
+        MoveExtent::Step => task_change::apply(cx.tx, task, task_move, by)?,
+        MoveExtent::Through => task_change::apply_through(cx.tx, task, &task_move, by)?,
     }
     if let (Some(_), Some(agent)) = (claim, &cx.caller.agent) {
         give(cx, task, agent)?;

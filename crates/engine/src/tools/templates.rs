@@ -16,7 +16,7 @@ use crate::core::settings::{Settings, Template};
 use crate::core::topics::Topic;
 use crate::crew::templates::{BESIDES, PROMPTS, input_schema, is_name, is_tool, render, unknown};
 use crate::tools::agents::spawn::look_at_spawned;
-use crate::tools::agents::spawn::{Patience, Spawn, WAIT};
+use crate::tools::agents::spawn::{Spawn, WAIT, WaitMode};
 use crate::tools::{TOOLS, by_name};
 
 /// The toolset that templates belong to.
@@ -25,7 +25,7 @@ pub const TOOLSET: &str = "agents";
 /// What every template's tool takes beside the template's own arguments, with its types.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Besides {
+struct ContextOptions {
     /// Include the project context (default true)
     include_context: Option<bool>,
     /// Return at once with the `spawn_id`
@@ -97,7 +97,7 @@ fn described(template: &Template) -> Described {
         if template.kind == "codex" { "Codex" } else { "Claude" },
     );
     let mut input = input_schema(template);
-    let mut besides = schema::<Besides>();
+    let mut besides = schema::<ContextOptions>();
     if let (Some(Value::Object(own)), Some(Value::Object(more))) =
         (input.get_mut("properties"), besides.remove("properties"))
     {
@@ -113,7 +113,7 @@ struct Prepared(&'static Template);
 
 impl Prepared {
     /// The template's own arguments, and what stands beside them.
-    fn read(&self, raw: &Value) -> Result<(Map<String, Value>, Besides), ToolError> {
+    fn read(&self, raw: &Value) -> Result<(Map<String, Value>, ContextOptions), ToolError> {
         let given = match raw {
             Value::Null => Map::new(),
             Value::Object(given) => given.clone(),
@@ -160,7 +160,7 @@ impl Asking for Prepared {
     fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<WaitLook, ToolError> {
         let agent: AgentId = ticket.read()?;
         let (_, besides) = self.read(raw)?;
-        let seconds = Patience::unless(besides.r#async).seconds();
+        let seconds = WaitMode::unless(besides.r#async).seconds();
         WaitLook::of(look_at_spawned(cx, agent)?, seconds, vec![Topic::Agent(agent)])
     }
 }

@@ -135,6 +135,6 @@ fn pins_in_the_way(tx: &Tx<'_>, which: EventRetention) -> Result<Vec<String>, St
     let removable = tx.event_removable(which)?;
     let free = tx.event_removable_by_age(which.before)?;
     let pins = tx.event_pins(which)?.into_iter().filter(|pin| pin.after < free);
-    let said = |pin: store::EventPin| format!("events after {} for {}", pin.after, pin.by);
-    Ok(if removable < free { pins.map(said).collect() } else { Vec::new() })
+    let message = |pin: store::EventPin| format!("events after {} for {}", pin.after, pin.by);
+    Ok(if removable < free { pins.map(message).collect() } else { Vec::new() })
 }

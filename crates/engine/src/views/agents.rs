@@ -57,7 +57,7 @@ fn agent_view(tx: &Tx<'_>, agent: &Agent, run: Option<&Run>) -> Result<AgentView
 
 /// The model that answers, else the one that was asked for.
 fn model_of(run: &Run) -> Option<String> {
-    run.model.clone().or_else(|| RunOptions::shown(&run.wish).model)
+    run.model.clone().or_else(|| RunOptions::shown(&run.options).model)
 }
 
 /// The reviews that an agent has to do with, first to last.

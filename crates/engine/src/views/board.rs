@@ -124,10 +124,10 @@ fn cut(
 
 impl Views {
     /// The board: each column's count and its first tasks.
-    pub async fn board(&self, wish: BoardRequest, limit: u32) -> Result<Board, ToolError> {
+    pub async fn board(&self, request: BoardRequest, limit: u32) -> Result<Board, ToolError> {
         let settings = self.settings();
         let looking = self.store.scan(move |tx| {
-            let filter = wish.filter(tx)?;
+            let filter = request.filter(tx)?;
             let mut rows = Rows::new(tx, &settings);
             let found = (!filter.words.is_empty()).then(|| tx.board_search(&filter)).transpose()?;
             let counts = match found {
@@ -156,13 +156,13 @@ impl Views {
     /// A page of tasks: a column's, or all, the newest first.
     pub async fn board_page(
         &self,
-        wish: BoardRequest,
+        request: BoardRequest,
         slice: BoardSlice,
     ) -> Result<Tasks, ToolError> {
         let settings = self.settings();
         let after = slice.after.as_deref().map(mark_of).transpose()?;
         let looking = self.store.scan(move |tx| {
-            let filter = wish.filter(tx)?;
+            let filter = request.filter(tx)?;
             let (cards, next, truncated) = if filter.words.is_empty() {
                 let page = tx.board_page(&filter, slice.part(), after, slice.limit)?;
                 (page.cards, page.next, false)

@@ -27,7 +27,7 @@ const PAST_MS: i64 = 10 * 60 * 1000;
 
 /// Treatment of past agents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Past {
+pub enum PastAgents {
     /// List them with the others
     #[default]
     Include,
@@ -75,7 +75,7 @@ pub struct CrewRequest {
     /// Instead of a level of the tree: all whose role, id or task has this in it
     pub text: Option<String>,
     /// Treatment of past agents, in the tree
-    pub past: Past,
+    pub past: PastAgents,
     /// Only those after this cursor; 0 is from the start
     pub after: i64,
     /// At most so many
@@ -86,12 +86,12 @@ pub struct CrewRequest {
 
 impl Views {
     /// A page of the crew.
-    pub async fn crew(&self, wish: CrewRequest) -> Result<Crew, ToolError> {
+    pub async fn crew(&self, request: CrewRequest) -> Result<Crew, ToolError> {
         let engine = self.clone();
         self.store
             .scan(move |tx| {
-                let look = Look::new(&engine, tx, wish.window)?;
-                let (page, past) = level(&look, &wish)?;
+                let look = Look::new(&engine, tx, request.window)?;
+                let (page, past) = level(&look, &request)?;
                 let rows = page.items.into_iter().map(|agent| look.row(agent));
                 let rows = rows.collect::<Result<_, ToolError>>()?;
                 Ok(Crew { rows, past, next_cursor: page.next })
@@ -139,15 +139,15 @@ impl Views {
 }
 
 /// The agents that are asked for, and how many of their like were left out.
-fn level(look: &Look<'_>, wish: &CrewRequest) -> Result<(Page<Agent>, i64), ToolError> {
-    let &CrewRequest { after, limit, states, .. } = wish;
+fn level(look: &Look<'_>, request: &CrewRequest) -> Result<(Page<Agent>, i64), ToolError> {
+    let &CrewRequest { after, limit, states, .. } = request;
     let tx = look.tx;
-    if let Some(text) = wish.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+    if let Some(text) = request.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
         let before = if after == 0 { i64::MAX } else { after };
         return Ok((tx.crew_search(text, states.into(), before, limit)?, 0));
     }
     let flat = match states {
-        CrewStates::Any => return branch(look, wish),
+        CrewStates::Any => return branch(look, request),
         CrewStates::Running | CrewStates::Waiting => {
             tx.crew_in_state(states.into(), after, limit)?
         }
@@ -163,7 +163,7 @@ fn queue(look: &Look<'_>, after: i64, limit: u32) -> Result<Page<Agent>, ToolErr
     let mut items: Vec<Agent> = Vec::new();
     let mut places = look.queue.iter();
     if after != 0 {
-        // Whoever has got a place meanwhile was before all who have not.
+        // Anyone who has got a place meanwhile was before all who have not.
         let seen = |id: &AgentId| {
             Ok::<_, ToolError>(tx_number(look.tx, *id)?.is_some_and(|number| number == after))
         };
@@ -192,8 +192,8 @@ fn tx_number(tx: &Tx<'_>, id: AgentId) -> Result<Option<i64>, ToolError> {
 }
 
 /// Those whom an agent or the operator started.
-fn branch(look: &Look<'_>, wish: &CrewRequest) -> Result<(Page<Agent>, i64), ToolError> {
-    let &CrewRequest { parent, past, after, limit, .. } = wish;
+fn branch(look: &Look<'_>, request: &CrewRequest) -> Result<(Page<Agent>, i64), ToolError> {
+    let &CrewRequest { parent, past, after, limit, .. } = request;
     let tx = look.tx;
     if let Some(parent) = parent {
         find_agent(tx, parent)?;
@@ -202,11 +202,11 @@ fn branch(look: &Look<'_>, wish: &CrewRequest) -> Result<(Page<Agent>, i64), Too
     let live = &look.live;
     let is_past =
         |agent: &Agent| agent.ended_at().is_some_and(|at| at <= until) && live.below(agent.id) == 0;
-    if past == Past::Only {
+    if past == PastAgents::Only {
         let order = CrewPageOrder::NewestBefore(if after == 0 { i64::MAX } else { after });
         return Ok((tx.crew_started_by(parent, order, limit, is_past)?, 0));
     }
-    if past == Past::Include {
+    if past == PastAgents::Include {
         let order = CrewPageOrder::OldestAfter(after);
         return Ok((tx.crew_started_by(parent, order, limit, |_| true)?, 0));
     }
@@ -236,7 +236,7 @@ fn roots(
 ) -> Result<Page<Agent>, ToolError> {
     let with_live = live.ended_above(tx, None)?;
     let with_live = with_live.iter().map(|agent| (agent.number, agent.id));
-    // Whoever lives or has live ones below comes first, the oldest first; then who ended, the newest first.
+    // Agents that live or have live ones below come first, the oldest first; then who ended, the newest first.
     let mut first: Vec<(i64, AgentId)> = live.roots().chain(with_live).collect();
     first.sort_unstable();
     first.dedup();

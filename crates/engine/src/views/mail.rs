@@ -1,4 +1,4 @@
-//! Letters as people read them: in lists, newest first, and in threads.
+//! Mails as people read them: in lists, newest first, and in threads.
 
 mod thread;
 
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use model::{AgentId, MailId};
 use store::{Agent, MailLine, Mailbox, Recipient, Tx};
-use wire::mail::{LetterBox, LetterKind, LetterView, Letters, PersonView};
+use wire::mail::{MailEntry, MailFolder, MailKind, MailList, PersonView};
 
 use crate::core::error::ToolError;
 use crate::core::names::short;
@@ -24,9 +24,9 @@ const LONGEST_CHAIN: usize = 1000;
 
 /// Query for mails.
 #[derive(Debug, Clone)]
-pub struct LetterRequest {
+pub struct MailListRequest {
     /// Of which box; none is of all
-    pub of: Option<LetterBox>,
+    pub of: Option<MailFolder>,
     /// Only those to or from this agent
     pub agent: Option<AgentId>,
     /// Only those that say this
@@ -38,21 +38,21 @@ pub struct LetterRequest {
 }
 
 /// Kind of a mail, from its text and the record.
-fn kind_of(permission: Option<&String>, subject: &str, body: &str) -> LetterKind {
+fn kind_of(permission: Option<&String>, subject: &str, body: &str) -> MailKind {
     if permission.is_some() {
-        LetterKind::Permission
+        MailKind::Permission
     } else if asking::is_alert(subject) {
-        LetterKind::Alert
+        MailKind::Alert
     } else if asking::is_question(subject, body) {
-        LetterKind::Question
+        MailKind::Question
     } else {
-        LetterKind::Letter
+        MailKind::Letter
     }
 }
 
 /// Adjutant itself as a sender: neither the human nor the agent that it writes about. It asks nothing.
-fn by_system(about: PersonView, kind: LetterKind) -> (PersonView, LetterKind) {
-    let kind = if kind == LetterKind::Question { LetterKind::Letter } else { kind };
+fn by_system(about: PersonView, kind: MailKind) -> (PersonView, MailKind) {
+    let kind = if kind == MailKind::Question { MailKind::Letter } else { kind };
     (PersonView { human: false, system: true, ..about }, kind)
 }
 
@@ -103,7 +103,7 @@ impl<'a> Reading<'a> {
         Ok(self.agent(id)?.is_some_and(|agent| agent.ended_at().is_none()))
     }
 
-    /// The letter with which a thread began. A letter can only answer one that was there before it.
+    /// The mail with which a thread began. A mail can only answer one that was there before it.
     fn root(&mut self, id: MailId) -> Result<MailId, ToolError> {
         let (mut way, mut at) = (Vec::new(), id);
         let root = loop {
@@ -120,7 +120,7 @@ impl<'a> Reading<'a> {
         Ok(root)
     }
 
-    fn letter(&mut self, line: MailLine) -> Result<LetterView, ToolError> {
+    fn letter(&mut self, line: MailLine) -> Result<MailEntry, ToolError> {
         let text = both_ends(&line);
         let kind = kind_of(line.permission.as_ref(), &line.subject, &text);
         let from = self.person(line.from)?;
@@ -130,7 +130,7 @@ impl<'a> Reading<'a> {
             Some(from) if waits => self.is_live(from)?,
             _ => false,
         };
-        Ok(LetterView {
+        Ok(MailEntry {
             id: line.id,
             thread_id: self.root(line.id)?,
             from,
@@ -159,25 +159,25 @@ fn preview(body: &str) -> String {
     words.join(" ").chars().take(PREVIEW).collect()
 }
 
-impl LetterRequest {
+impl MailListRequest {
     /// Where to look for them.
     fn place(&self) -> Mailbox {
         match (self.agent, self.of) {
             (Some(agent), _) => Mailbox::Of(agent),
-            (None, Some(LetterBox::Me | LetterBox::Alerts | LetterBox::Asks)) => Mailbox::Human,
-            (None, Some(LetterBox::Agents | LetterBox::Sent) | None) => Mailbox::All,
+            (None, Some(MailFolder::Me | MailFolder::Alerts | MailFolder::Asks)) => Mailbox::Human,
+            (None, Some(MailFolder::Agents | MailFolder::Sent) | None) => Mailbox::All,
         }
     }
 
     fn wants(&self, line: &MailLine, text: Option<&str>) -> bool {
         let boxed = match self.of {
             None => true,
-            Some(LetterBox::Me | LetterBox::Asks) => line.to == Recipient::Human,
-            Some(LetterBox::Agents) => line.to != Recipient::Human,
-            Some(LetterBox::Alerts) => {
+            Some(MailFolder::Me | MailFolder::Asks) => line.to == Recipient::Human,
+            Some(MailFolder::Agents) => line.to != Recipient::Human,
+            Some(MailFolder::Alerts) => {
                 line.to == Recipient::Human && asking::is_alert(&line.subject)
             }
-            Some(LetterBox::Sent) => line.from.is_none() && !line.is_system,
+            Some(MailFolder::Sent) => line.from.is_none() && !line.is_system,
         };
         let about = self
             .agent
@@ -191,23 +191,23 @@ impl LetterRequest {
 }
 
 impl Views {
-    /// Letters, newest first. Of a long one only the two ends are searched.
-    pub async fn letters(&self, wish: LetterRequest) -> Result<Letters, ToolError> {
+    /// Mails, newest first. Of a long one only the two ends are searched.
+    pub async fn letters(&self, request: MailListRequest) -> Result<MailList, ToolError> {
         self.store
             .scan(move |tx| {
                 let mut reading = Reading::new(tx);
-                let text = wish.text.as_ref().map(|text| text.to_lowercase());
-                if wish.of == Some(LetterBox::Asks) {
-                    return asks(&mut reading, &wish, text.as_deref());
+                let text = request.text.as_ref().map(|text| text.to_lowercase());
+                if request.of == Some(MailFolder::Asks) {
+                    return asks(&mut reading, &request, text.as_deref());
                 }
-                let limit = usize::try_from(wish.limit).unwrap_or(usize::MAX);
-                let (mut letters, mut looked, mut before) = (Vec::new(), 0, wish.before);
+                let limit = usize::try_from(request.limit).unwrap_or(usize::MAX);
+                let (mut letters, mut looked, mut before) = (Vec::new(), 0, request.before);
                 loop {
                     let from = before.unwrap_or(i64::MAX);
-                    let page = tx.mail_newest(wish.place(), from, AT_ONCE)?;
+                    let page = tx.mail_newest(request.place(), from, AT_ONCE)?;
                     for line in page.items {
                         (looked, before) = (looked + 1, Some(line.number));
-                        if wish.wants(&line, text.as_deref()) {
+                        if request.wants(&line, text.as_deref()) {
                             letters.push(reading.letter(line)?);
                         }
                         if letters.len() == limit {
@@ -216,10 +216,10 @@ impl Views {
                     }
                     let full = letters.len() == limit;
                     if page.next.is_none() && !full {
-                        return Ok(Letters { letters, next_cursor: None });
+                        return Ok(MailList { letters, next_cursor: None });
                     }
                     if full || looked >= LOOKED_AT {
-                        return Ok(Letters { letters, next_cursor: before });
+                        return Ok(MailList { letters, next_cursor: before });
                     }
                 }
             })
@@ -227,19 +227,19 @@ impl Views {
     }
 }
 
-/// The letters that wait for the human's answer; they are few, and come whole.
+/// The mails that wait for the human's answer; they are few, and come whole.
 fn asks(
     reading: &mut Reading<'_>,
-    wish: &LetterRequest,
+    request: &MailListRequest,
     text: Option<&str>,
-) -> Result<Letters, ToolError> {
+) -> Result<MailList, ToolError> {
     let mut letters = Vec::new();
     for line in reading.tx.mail_unanswered()? {
-        if wish.wants(&line, text) {
+        if request.wants(&line, text) {
             letters.push(reading.letter(line)?);
         }
     }
     letters.retain(|letter| letter.needs_answer);
-    letters.truncate(usize::try_from(wish.limit).unwrap_or(usize::MAX));
-    Ok(Letters { letters, next_cursor: None })
+    letters.truncate(usize::try_from(request.limit).unwrap_or(usize::MAX));
+    Ok(MailList { letters, next_cursor: None })
 }

@@ -24,8 +24,8 @@ fn name(number: i64) -> String {
 }
 
 async fn board(world: &World, words: &str) -> Board {
-    let wish = BoardRequest { words: words.into(), ..BoardRequest::default() };
-    world.engine.board(wish, 25).await.unwrap()
+    let request = BoardRequest { words: words.into(), ..BoardRequest::default() };
+    world.engine.board(request, 25).await.unwrap()
 }
 
 /// The numbers in a column, and how many it says there are.
@@ -95,9 +95,9 @@ async fn pages_join_also_where_words_are_looked_for() {
     for words in ["", "job"] {
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
-            let wish = BoardRequest { words: words.into(), ..BoardRequest::default() };
+            let request = BoardRequest { words: words.into(), ..BoardRequest::default() };
             let slice = BoardSlice { column: Some(Column::Ready), after, limit: 2 };
-            let page = world.engine.board_page(wish, slice).await.unwrap();
+            let page = world.engine.board_page(request, slice).await.unwrap();
             seen.extend(page.tasks.iter().map(|row| row.number));
             match page.next_cursor {
                 Some(next) => after = Some(next),

@@ -1,6 +1,6 @@
 //! The crew as people look at it: a tree that unfolds, flat lists, what each is told to do.
 
-use engine::{CrewRequest, CrewStates, Past, ToolError};
+use engine::{CrewRequest, CrewStates, PastAgents, ToolError};
 use model::agent::{AgentState, AgentStateName, Outcome};
 use model::event::EventKind;
 use model::{AgentId, TaskId, Timestamp};
@@ -12,12 +12,12 @@ use crate::support::World;
 
 const MINUTE: i64 = 60 * 1000;
 
-fn wish() -> CrewRequest {
+fn request() -> CrewRequest {
     CrewRequest {
         parent: None,
         states: CrewStates::Any,
         text: None,
-        past: Past::Leave,
+        past: PastAgents::Leave,
         after: 0,
         limit: 100,
         window: None,
@@ -79,16 +79,16 @@ fn ids(bits: impl IntoIterator<Item = u64>) -> Vec<AgentId> {
     bits.into_iter().map(AgentId::from_bits).collect()
 }
 
-async fn list(world: &World, wish: CrewRequest) -> Crew {
-    world.engine.crew(wish).await.unwrap()
+async fn list(world: &World, request: CrewRequest) -> Crew {
+    world.engine.crew(request).await.unwrap()
 }
 
 /// All pages of a list, and that none is longer than it may be.
-async fn pages(world: &World, wish: CrewRequest) -> Vec<AgentId> {
+async fn pages(world: &World, request: CrewRequest) -> Vec<AgentId> {
     let (mut found, mut after) = (Vec::new(), 0);
     loop {
-        let page = list(world, CrewRequest { after, ..wish.clone() }).await;
-        assert!(page.rows.len() <= usize::try_from(wish.limit).unwrap());
+        let page = list(world, CrewRequest { after, ..request.clone() }).await;
+        assert!(page.rows.len() <= usize::try_from(request.limit).unwrap());
         found.extend(bits(&page.rows));
         match page.next_cursor {
             Some(next) => after = next,
@@ -120,7 +120,7 @@ async fn large(world: &World) {
 async fn of_ten_thousand_a_page_gives_its_limit_and_pages_join() {
     let world = World::new();
     large(&world).await;
-    let limited = |limit| CrewRequest { limit, ..wish() };
+    let limited = |limit| CrewRequest { limit, ..request() };
     let first = list(&world, limited(50)).await;
     assert_eq!(first.rows.len(), 50);
     assert_eq!(first.past, 999, "the ended roots are counted and not shown");
@@ -128,7 +128,7 @@ async fn of_ten_thousand_a_page_gives_its_limit_and_pages_join() {
     assert_eq!((root.children, root.live_below, root.ended_below), (8000, 1001, 6999));
     let live_roots: Vec<u64> = [1].into_iter().chain(9001..=10_000).collect();
     assert_eq!(pages(&world, limited(300)).await, ids(live_roots), "all that are not past");
-    let past = CrewRequest { past: Past::Only, ..limited(400) };
+    let past = CrewRequest { past: PastAgents::Only, ..limited(400) };
     assert_eq!(pages(&world, past).await, ids((2..=1000).rev()), "the past, newest first");
 
     let below = CrewRequest { parent: Some(AgentId::from_bits(1)), ..limited(100) };
@@ -136,7 +136,7 @@ async fn of_ten_thousand_a_page_gives_its_limit_and_pages_join() {
     assert_eq!(children.past, 6999);
     let live: Vec<u64> = [5000].into_iter().chain(8001..=9000).collect();
     assert_eq!(pages(&world, below.clone()).await, ids(live));
-    let all = CrewRequest { past: Past::Include, limit: 1000, ..below };
+    let all = CrewRequest { past: PastAgents::Include, limit: 1000, ..below };
     assert_eq!(pages(&world, all).await, ids(1001..=9000));
 }
 
@@ -152,7 +152,7 @@ async fn live_agents_come_first_and_then_the_newest_that_ended() {
         become_(&world, ended, over(Outcome::Succeeded, now)).await;
     }
     for limit in [1, 2, 100] {
-        let order = pages(&world, CrewRequest { limit, ..wish() }).await;
+        let order = pages(&world, CrewRequest { limit, ..request() }).await;
         assert_eq!(order, ids([2, 3, 6, 5, 1]), "{limit} at once");
     }
 }
@@ -161,14 +161,15 @@ async fn live_agents_come_first_and_then_the_newest_that_ended() {
 async fn of_ten_thousand_flat_lists_are_cut_too() {
     let world = World::new();
     large(&world).await;
-    let flat = |standing| CrewRequest { states: standing, limit: 900, ..wish() };
+    let flat = |standing| CrewRequest { states: standing, limit: 900, ..request() };
     let ended = pages(&world, flat(CrewStates::Ended)).await;
     let expected: Vec<u64> = (2..=8000).filter(|bits| *bits != 5000).rev().collect();
     assert_eq!(ended, ids(expected), "who ended last comes first");
     let running: Vec<u64> = [1, 5000].into_iter().chain(8001..=10_000).collect();
     assert_eq!(pages(&world, flat(CrewStates::Running)).await, ids(running));
     assert_eq!(pages(&world, flat(CrewStates::Queued)).await, []);
-    let found = list(&world, CrewRequest { text: Some("0000000000000007".into()), ..wish() }).await;
+    let found =
+        list(&world, CrewRequest { text: Some("0000000000000007".into()), ..request() }).await;
     assert_eq!(bits(&found.rows), ids([7]), "found by its id among all");
 }
 
@@ -182,15 +183,16 @@ async fn what_has_ended_lately_or_leads_somebody_live_is_not_past() {
     for ended in [1, 2, 4] {
         become_(&world, ended, over(Outcome::Failed, now)).await;
     }
-    let shown = list(&world, wish()).await;
+    let shown = list(&world, request()).await;
     assert_eq!((bits(&shown.rows), shown.past), (ids([1, 4]), 0), "both ended just now");
     world.clock.advance_seconds(11 * 60);
-    let later = list(&world, wish()).await;
+    let later = list(&world, request()).await;
     assert_eq!((bits(&later.rows), later.past), (ids([1]), 1), "one leads somebody live");
     assert_eq!(later.rows[0].live_below, 1, "below an ended one that is below it");
     assert_eq!(later.rows[0].state, AgentStateName::Failed);
     assert_eq!(later.rows[0].reason.as_deref(), Some("enough"));
-    let below = list(&world, CrewRequest { parent: Some(AgentId::from_bits(1)), ..wish() }).await;
+    let below =
+        list(&world, CrewRequest { parent: Some(AgentId::from_bits(1)), ..request() }).await;
     assert_eq!((bits(&below.rows), below.past), (ids([2]), 0));
 }
 
@@ -212,11 +214,12 @@ async fn states_make_flat_lists_and_the_queue_has_its_order() {
         add(&world, member(bits, None, depth)).await;
         become_(&world, bits, state).await;
     }
-    let flat = async |standing| list(&world, CrewRequest { states: standing, ..wish() }).await.rows;
+    let flat =
+        async |standing| list(&world, CrewRequest { states: standing, ..request() }).await.rows;
     let queue = flat(CrewStates::Queued).await;
     assert_eq!(bits(&queue), ids([2, 1]), "the deepest first");
     assert_eq!([queue[0].queue_place, queue[1].queue_place], [Some(1), Some(2)]);
-    let one = CrewRequest { states: CrewStates::Queued, limit: 1, ..wish() };
+    let one = CrewRequest { states: CrewStates::Queued, limit: 1, ..request() };
     assert_eq!(pages(&world, one).await, ids([2, 1]));
     assert_eq!(bits(&flat(CrewStates::Running).await), ids([3, 4]));
     let waiting = flat(CrewStates::Waiting).await;
@@ -243,8 +246,8 @@ async fn an_agent_is_found_by_role_and_by_its_task() {
     add(&world, NewAgent { task: Some(task.id), ..member(1, None, 0) }).await;
     add(&world, NewAgent { role: "reviewer".into(), ..member(2, None, 0) }).await;
     let find = async |text: &str, standing| {
-        let wish = CrewRequest { text: Some(text.into()), states: standing, ..wish() };
-        bits(&list(&world, wish).await.rows)
+        let request = CrewRequest { text: Some(text.into()), states: standing, ..request() };
+        bits(&list(&world, request).await.rows)
     };
     let any = CrewStates::Any;
     for (text, expected) in [
@@ -261,7 +264,7 @@ async fn an_agent_is_found_by_role_and_by_its_task() {
     }
     assert_eq!(find("stale", CrewStates::Ended).await, []);
     assert_eq!(find("  ", any).await, ids([1, 2]), "nothing to look for is the tree");
-    let row = &list(&world, wish()).await.rows[0];
+    let row = &list(&world, request()).await.rows[0];
     let told = row.task.as_ref().unwrap();
     assert_eq!((told.number, told.title.as_str()), (1, "Fence stale claims"));
 }
@@ -297,7 +300,7 @@ async fn rows_come_as_they_are_asked_for_and_unknown_ones_are_left_out() {
     let view = world.engine.crew_rows(asked, None).await.unwrap();
     assert_eq!(bits(&view.rows), [other, one]);
     assert!(view.rows[0].segments.is_none(), "lanes only where they are asked for");
-    let unknown = CrewRequest { parent: Some(AgentId::from_bits(404)), ..wish() };
+    let unknown = CrewRequest { parent: Some(AgentId::from_bits(404)), ..request() };
     let error = world.engine.crew(unknown).await.unwrap_err();
     assert_eq!(error.code.name(), "AGENT_NOT_FOUND");
 }

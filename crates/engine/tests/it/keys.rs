@@ -36,7 +36,7 @@ fn letter(to: AgentId, subject: &str) -> Value {
 
 const SEND: &str = "mcp__mail__send";
 
-/// How many letters went to an agent; those about failures go to others.
+/// Number of mails to an agent; those about failures go to others.
 fn letters(world: &World, to: AgentId) -> usize {
     let letters = world.told(EventKind::MailSent);
     letters.iter().filter(|event| event.data["toAgentId"] == to.to_string()).count()
@@ -90,7 +90,7 @@ async fn a_key_that_came_with_another_call_is_refused() {
 }
 
 #[tokio::test]
-async fn a_key_belongs_to_whoever_used_it() {
+async fn a_key_belongs_to_its_first_caller() {
     let world = World::new();
     let (one, other) = (world.enlist("worker").await, world.enlist("worker").await);
     let to_human = json!({ "toHuman": true, "subject": "s", "body": "b" });

@@ -1,9 +1,9 @@
-//! Letters as people look through them: boxes, threads, what is asked, and how it was answered.
+//! Mails as people look through them: boxes, threads, what is asked, and how it was answered.
 
-use engine::views::LetterRequest;
+use engine::views::MailListRequest;
 use model::{AgentId, MailId};
 use serde_json::{Value, json};
-use wire::mail::{LetterBox, LetterKind, LetterView, Thread};
+use wire::mail::{MailEntry, MailFolder, MailKind, Thread};
 
 use crate::support::{Who, World};
 
@@ -24,16 +24,16 @@ async fn answer(world: &World, to: MailId, body: &str) -> MailId {
     id_of(&world.ok(Who::Operator, REPLY, input).await)
 }
 
-fn wish(of: Option<LetterBox>) -> LetterRequest {
-    LetterRequest { of, agent: None, text: None, before: None, limit: 100 }
+fn request(of: Option<MailFolder>) -> MailListRequest {
+    MailListRequest { of, agent: None, text: None, before: None, limit: 100 }
 }
 
-async fn letters(world: &World, wish: LetterRequest) -> Vec<LetterView> {
-    world.engine.letters(wish).await.unwrap().letters
+async fn letters(world: &World, request: MailListRequest) -> Vec<MailEntry> {
+    world.engine.letters(request).await.unwrap().letters
 }
 
-async fn subjects(world: &World, wish: LetterRequest) -> Vec<String> {
-    letters(world, wish).await.into_iter().map(|letter| letter.subject).collect()
+async fn subjects(world: &World, request: MailListRequest) -> Vec<String> {
+    letters(world, request).await.into_iter().map(|letter| letter.subject).collect()
 }
 
 async fn thread(world: &World, id: MailId) -> Thread {
@@ -49,23 +49,24 @@ async fn each_box_has_its_letters_newest_first() {
     world.ok(Who::Operator, SEND, json!({ "toAgentId": a, "subject": "Go on", "body": "b" })).await;
     ask(&world, b, "⚠️ CRITICAL: Tool Failure - x", "It failed.").await;
     let me = ["⚠️ CRITICAL: Tool Failure - x", "Which one?"];
-    assert_eq!(subjects(&world, wish(Some(LetterBox::Me))).await, me);
-    assert_eq!(subjects(&world, wish(Some(LetterBox::Asks))).await, ["Which one?"]);
-    assert_eq!(subjects(&world, wish(Some(LetterBox::Alerts))).await, me[..1]);
-    assert_eq!(subjects(&world, wish(Some(LetterBox::Agents))).await, ["Go on", "Between us"]);
-    assert_eq!(subjects(&world, wish(Some(LetterBox::Sent))).await, ["Go on"]);
-    let sent = letters(&world, wish(Some(LetterBox::Sent))).await[0].id;
+    assert_eq!(subjects(&world, request(Some(MailFolder::Me))).await, me);
+    assert_eq!(subjects(&world, request(Some(MailFolder::Asks))).await, ["Which one?"]);
+    assert_eq!(subjects(&world, request(Some(MailFolder::Alerts))).await, me[..1]);
+    assert_eq!(subjects(&world, request(Some(MailFolder::Agents))).await, ["Go on", "Between us"]);
+    assert_eq!(subjects(&world, request(Some(MailFolder::Sent))).await, ["Go on"]);
+    let sent = letters(&world, request(Some(MailFolder::Sent))).await[0].id;
     let shown = thread(&world, sent).await;
     assert_eq!((shown.with.unwrap().agent_id, shown.reply_to), (Some(a), None));
-    let of = |agent| LetterRequest { agent: Some(agent), ..wish(None) };
+    let of = |agent| MailListRequest { agent: Some(agent), ..request(None) };
     assert_eq!(subjects(&world, of(b)).await, [me[0], "Between us"]);
-    let from_a = LetterRequest { of: Some(LetterBox::Me), ..of(a) };
+    let from_a = MailListRequest { of: Some(MailFolder::Me), ..of(a) };
     assert_eq!(subjects(&world, from_a).await, ["Which one?"]);
-    let found = LetterRequest { text: Some("LEFT or".to_owned()), ..wish(Some(LetterBox::Me)) };
+    let found =
+        MailListRequest { text: Some("LEFT or".to_owned()), ..request(Some(MailFolder::Me)) };
     assert_eq!(subjects(&world, found).await, ["Which one?"]);
-    let kinds: Vec<LetterKind> =
-        letters(&world, wish(Some(LetterBox::Me))).await.iter().map(|one| one.kind).collect();
-    assert_eq!(kinds, [LetterKind::Alert, LetterKind::Question]);
+    let kinds: Vec<MailKind> =
+        letters(&world, request(Some(MailFolder::Me))).await.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [MailKind::Alert, MailKind::Question]);
 }
 
 #[tokio::test]
@@ -78,8 +79,8 @@ async fn pages_join_without_gap_or_repeat_though_few_letters_fit() {
     }
     let (mut seen, mut before) = (Vec::new(), None);
     loop {
-        let wish = LetterRequest { before, limit: 3, ..wish(Some(LetterBox::Alerts)) };
-        let page = world.engine.letters(wish).await.unwrap();
+        let request = MailListRequest { before, limit: 3, ..request(Some(MailFolder::Alerts)) };
+        let page = world.engine.letters(request).await.unwrap();
         assert!(page.letters.len() <= 3);
         seen.extend(page.letters.into_iter().map(|letter| letter.subject));
         before = page.next_cursor;
@@ -117,7 +118,7 @@ async fn a_thread_is_the_same_from_each_of_its_letters() {
     assert_eq!(whole.reply_to, Some(thanks), "what is open is answered");
     let with = whole.with.unwrap();
     assert_eq!((with.agent_id, with.role.as_deref()), (Some(a), Some("worker")));
-    let list = letters(&world, wish(Some(LetterBox::Me))).await;
+    let list = letters(&world, request(Some(MailFolder::Me))).await;
     assert!(list.iter().all(|letter| letter.thread_id == question));
     assert_eq!(list[1].replies, 1);
 }
@@ -128,7 +129,7 @@ async fn nobody_waits_for_an_answer_once_it_is_given_or_who_asked_is_over() {
     let (a, b) = (world.enlist("worker").await, world.enlist("worker").await);
     let first = ask(&world, a, "May I?", "b").await;
     ask(&world, b, "And I?", "b").await;
-    let open = wish(Some(LetterBox::Asks));
+    let open = request(Some(MailFolder::Asks));
     assert_eq!(subjects(&world, open.clone()).await, ["And I?", "May I?"]);
     world.ok(Who::Operator, "mcp__mail__read", json!({ "mailId": first })).await;
     assert_eq!(subjects(&world, open.clone()).await.len(), 2, "to be read is not to be answered");

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use engine::views::LetterRequest;
+use engine::views::MailListRequest;
 use engine::{Call, Principal, Progress};
 use model::MailId;
 use model::event::EventKind;
 use serde_json::{Value, json};
 use store::{NewMail, Recipient, Sender};
-use wire::mail::LetterBox;
+use wire::mail::MailFolder;
 
 use crate::support::{Who, World};
 
@@ -66,8 +66,8 @@ async fn mail_is_for_its_recipient_alone() {
             "Can only reply to mail you received",
         ),
     ] {
-        for whoever in [Who::Agent(other), Who::Agent(a), Who::Operator] {
-            let body = world.ask(whoever, tool, input.clone()).await.unwrap_err().body;
+        for caller in [Who::Agent(other), Who::Agent(a), Who::Operator] {
+            let body = world.ask(caller, tool, input.clone()).await.unwrap_err().body;
             assert_eq!(body["code"], "PERMISSION_DENIED");
             assert_eq!(body["message"], message);
         }
@@ -178,13 +178,13 @@ async fn mail_of_adjutant_itself_says_so() {
     let [about, alone] = [&inbox["mails"][0], &inbox["mails"][1]];
     assert_eq!((&about["fromAgentType"], &about["fromAgentId"]), (&json!("SYSTEM"), &json!(agent)));
     assert_eq!((&alone["fromAgentType"], &alone["fromAgentId"]), (&json!("SYSTEM"), &Value::Null));
-    let wish = |of| LetterRequest { of, agent: None, text: None, before: None, limit: 10 };
-    let letters = world.engine.letters(wish(None)).await.unwrap().letters;
+    let request = |of| MailListRequest { of, agent: None, text: None, before: None, limit: 10 };
+    let letters = world.engine.letters(request(None)).await.unwrap().letters;
     for letter in &letters {
         assert!(letter.from.system && !letter.from.human, "{letter:?}");
         assert!(!letter.needs_answer, "Adjutant asks nothing: {letter:?}");
     }
-    let sent = world.engine.letters(wish(Some(LetterBox::Sent))).await.unwrap();
+    let sent = world.engine.letters(request(Some(MailFolder::Sent))).await.unwrap();
     assert_eq!(sent.letters, [], "the human wrote none of them");
     // An answer goes to the agent that it is about; where there is none, nobody would read it.
     let reply = |id: &Value| json!({ "originalMailId": id, "body": "Go on" });
@@ -241,7 +241,7 @@ async fn a_waiting_call_wakes_when_mail_comes() {
     let agent = world.enlist("worker").await;
     let wait = world.ask(agent, "mcp__mail__list_inbox", json!({ "waitSeconds": 240 }));
     let letter = async {
-        // The wait must have begun to look before the letter comes: let it run first.
+        // The wait must have begun to look before the mail comes: let it run first.
         tokio::task::yield_now().await;
         send(&world, Who::Operator, json!({ "toAgentId": agent, "subject": "hi", "body": "b" }))
             .await
@@ -335,7 +335,7 @@ async fn the_crew_and_a_tasks_story_can_be_read() {
     assert_eq!(body["details"]["nearest"], task["slug"]);
 }
 
-/// The bodies of an inbox's unread letters, oldest first.
+/// The bodies of an inbox's unread mails, oldest first.
 async fn unread(world: &World, who: impl Into<Who>) -> Vec<String> {
     let inbox = world.ok(who, "mcp__mail__list_inbox", json!({})).await;
     let mails = inbox["mails"].as_array().unwrap();
@@ -398,8 +398,8 @@ async fn what_a_drafted_agent_did_not_read_goes_to_the_human_when_it_is_killed()
     settings.default_kind = "script".into();
     world.engine.set_settings(settings);
     let lead = world.enlist("conversational").await;
-    let wish = json!({ "role": "worker", "prompt": "Work" });
-    let drafted = world.ok(lead, "mcp__harness__draft_agent", wish).await["agentId"].clone();
+    let request = json!({ "role": "worker", "prompt": "Work" });
+    let drafted = world.ok(lead, "mcp__harness__draft_agent", request).await["agentId"].clone();
     let letter = json!({ "toAgentId": drafted, "subject": "Which one?", "body": "Left or right?" });
     send(&world, lead, letter).await;
     world.ok(lead, "mcp__harness__kill_agent", json!({ "agentId": drafted })).await;

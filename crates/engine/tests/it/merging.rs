@@ -2,8 +2,8 @@
 //! program itself, and is tried with it.
 
 mod decisions;
-mod desk;
 mod forecast;
+mod review_desk;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ impl Project {
 }
 
 #[tokio::test]
-async fn approved_work_is_merged_and_whoever_did_it_can_go() {
+async fn approved_work_is_merged_and_its_agent_can_go() {
     let project = Project::with(LINES);
     let work = project.handed("Add it", "new.txt", "new\n").await;
     let before = git(&project.root, &["rev-parse", "main"]);

@@ -71,16 +71,16 @@ fn circular(needs: &HashMap<String, Vec<String>>) -> bool {
     })
 }
 
-async fn play(wishes: Vec<(usize, Vec<usize>)>) -> (bool, bool) {
+async fn play(requests: Vec<(usize, Vec<usize>)>) -> (bool, bool) {
     let world = World::new();
     let content: Vec<Value> = (0..8).map(|n| json!({ "content": format!("t{n}") })).collect();
     world.ok(Who::Operator, ADD, json!({ "tasks": content })).await;
     let name = |n: usize| format!("TAS-{}", n + 1);
-    // The model: an edge set to which whole wishes are added or not at all.
+    // The model: an edge set to which whole requests are added or not at all.
     let mut expected: HashMap<String, Vec<String>> =
         (0..8).map(|n| (name(n), Vec::new())).collect();
     let mut agrees = true;
-    for (task, on) in wishes {
+    for (task, on) in requests {
         let on: Vec<String> = on.into_iter().map(name).collect();
         let mut tried = expected.clone();
         let needs = tried.get_mut(&name(task)).unwrap();
@@ -110,13 +110,13 @@ async fn play(wishes: Vec<(usize, Vec<usize>)>) -> (bool, bool) {
 proptest! {
     #![proptest_config(Config { cases: 24, ..Config::default() })]
 
-    /// Whatever is wished for, in whatever order, no task ever needs itself.
+    /// Whatever is requested, in whatever order, no task ever needs itself.
     #[test]
-    fn no_wish_makes_a_circle(
-        wishes in prop::collection::vec((0..8_usize, prop::collection::vec(0..8_usize, 1..4)), 0..24)
+    fn no_request_makes_a_circle(
+        requests in prop::collection::vec((0..8_usize, prop::collection::vec(0..8_usize, 1..4)), 0..24)
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (as_expected, circular) = runtime.block_on(play(wishes));
+        let (as_expected, circular) = runtime.block_on(play(requests));
         prop_assert!(!circular);
         prop_assert!(as_expected);
     }

@@ -61,7 +61,7 @@ fn states(world: &World) -> Vec<&'static str> {
     tasks.iter().map(|task| task.state.name().stored()).collect()
 }
 
-/// The subjects of somebody's letters.
+/// The subjects of somebody's mails.
 fn letters(world: &World, to: Recipient) -> Vec<String> {
     let inbox = world.store.read(|tx| tx.mail_inbox(to, store::Inbox::Unread, 0, 100));
     inbox.unwrap().items.into_iter().map(|mail| mail.subject).collect()

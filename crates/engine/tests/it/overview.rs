@@ -143,7 +143,7 @@ async fn who_waits_for_an_answer_comes_first_by_what_it_holds_up() {
 }
 
 #[tokio::test]
-async fn a_wish_for_leave_and_a_letter_of_trouble_need_a_person() {
+async fn a_request_for_leave_and_mail_of_a_failure_need_a_person() {
     let world = World::new();
     let agent = world.in_loop("worker", "night").await;
     let (mail, now) = (MailId::from_bits(9), world.engine.now());

@@ -49,8 +49,8 @@ async fn a_role_that_cannot_be_read_keeps_its_last_good_rules_also_after_a_resta
     world.engine.adopt_settings(with_guard(&world, &["mcp__mail__send"])).await.unwrap();
     let lead = world.enlist("conversational").await;
     let enlisted = world.enlist("guard").await;
-    let wish = json!({ "role": "guard", "prompt": "Stand there" });
-    let drafted = world.ok(lead, "mcp__harness__draft_agent", wish.clone()).await;
+    let request = json!({ "role": "guard", "prompt": "Stand there" });
+    let drafted = world.ok(lead, "mcp__harness__draft_agent", request.clone()).await;
     let drafted: AgentId = drafted["agentId"].as_str().unwrap().parse().unwrap();
     // The last good rules are those of the last reload, not those at the draft.
     let stricter = with_guard(&world, &["mcp__mail__send", "mcp__task__list"]);
@@ -70,7 +70,7 @@ async fn a_role_that_cannot_be_read_keeps_its_last_good_rules_also_after_a_resta
         holds(&world, guard).await;
     }
     // Nobody new gets a role that is not there.
-    world.refused(lead, "mcp__harness__draft_agent", wish, "RESOURCE_NOT_FOUND").await;
+    world.refused(lead, "mcp__harness__draft_agent", request, "RESOURCE_NOT_FOUND").await;
     // A mended role counts as it is read, for those who come.
     world.engine.adopt_settings(with_guard(&world, &[])).await.unwrap();
     let new = world.enlist("guard").await;
@@ -203,7 +203,7 @@ async fn a_role_whose_category_is_gone_or_changed_gives_no_more_than_before() {
     world.engine.adopt_settings(settings.clone()).await.unwrap();
     let guard = world.enlist("guard").await;
     world.ok(guard, "mcp__task__create", json!({ "title": "One" })).await;
-    // The role becomes a worker's: whoever plays it is bound by that too.
+    // The role becomes a worker's: an agent that plays it is bound by that too.
     settings.roles.get_mut("guard").unwrap().category = "worker".into();
     world.engine.adopt_settings(settings).await.unwrap();
     holds(&world, guard).await;

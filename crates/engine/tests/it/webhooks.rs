@@ -1,6 +1,6 @@
 //! Webhooks against a real receiver, on a clock moved by hand: order, patience, what is given up, and who is told.
 
-mod trouble;
+mod failures;
 
 use std::sync::{Arc, Mutex};
 

@@ -1,7 +1,7 @@
 //! Plays recorded talks again, for tests.
 //!
 //! A recording is a file of lines: `# ` what the agent was run with, `< ` what it printed, `> ` what we
-//! said (`> (closed)` for the end of it), `! ` what was wished meanwhile. It was made by the code under
+//! said (`> (closed)` for the end of it), `! ` what was requested meanwhile. It was made by the code under
 //! test with the real program on the other side, so that both sides can be compared.
 
 use std::fs;
@@ -152,7 +152,7 @@ impl Recording {
             let (sign, text) = line.split_at(2);
             steps.extend(match sign {
                 "< " => talk.line(&out(text)),
-                "! " => wish(talk.as_mut(), text),
+                "! " => act(talk.as_mut(), text),
                 _ => Vec::new(),
             });
         }
@@ -183,8 +183,8 @@ fn with_version(mut line: Value) -> Value {
     line
 }
 
-fn wish(talk: &mut dyn Conversation, wish: &str) -> Vec<Step> {
-    let words: Vec<_> = wish.splitn(2, ' ').collect();
+fn act(talk: &mut dyn Conversation, act: &str) -> Vec<Step> {
+    let words: Vec<_> = act.splitn(2, ' ').collect();
     match words[..] {
         ["tell", text] => talk.tell(text),
         ["interrupt"] => talk.interrupt(),
@@ -192,7 +192,7 @@ fn wish(talk: &mut dyn Conversation, wish: &str) -> Vec<Step> {
             (request, "allow") => talk.answer(request, PermissionVerdict::Allow),
             (request, _) => talk.answer(request, PermissionVerdict::Deny("no".to_owned())),
         },
-        _ => panic!("`{wish}` is no wish"),
+        _ => panic!("`{act}` is no wish"),
     }
 }
 

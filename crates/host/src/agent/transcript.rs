@@ -39,7 +39,7 @@ pub struct TranscriptEntry {
 pub enum EntryKind {
     /// Text sent to the agent
     Told,
-    /// Words for whoever asked
+    /// Text for the agent that asked
     Message,
     /// Words for itself
     Thought,
@@ -86,7 +86,7 @@ impl TranscriptEntry {
 
     /// Something that may be empty, and then says nothing.
     pub(super) fn words(kind: EntryKind, text: impl Into<String>) -> Option<Self> {
-        Some(Self::new(kind, text)).filter(|said| !said.text.trim().is_empty())
+        Some(Self::new(kind, text)).filter(|message| !message.text.trim().is_empty())
     }
 
     /// Words that the agent was told.

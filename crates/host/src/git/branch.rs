@@ -47,7 +47,11 @@ impl Repo {
     /// Makes a branch. One that stands there already is as good; one elsewhere is an error.
     pub fn branch_create(&self, name: &str, commit: &str) -> Result<(), GitError> {
         check_name(name)?;
-        let commit = self.commit(commit)?;
+        let commit = match hash(commit) {
+            // Git refuses one that it does not have.
+            Some(hash) => hash,
+            None => self.commit(commit)?,
+        };
         let reference = full(name);
         let none = "0".repeat(commit.len());
         let order = self.git()?.args(["update-ref", &reference, &commit, &none]);
@@ -58,7 +62,10 @@ impl Repo {
         match self.branch(name)? {
             Some(at) if at == commit => Ok(()),
             Some(at) => Err(GitError::BranchExists { branch: name.to_owned(), at }),
-            None => Err(order.failed(&output)),
+            None => {
+                self.commit(&commit)?;
+                Err(order.failed(&output))
+            }
         }
     }
 
@@ -141,9 +148,20 @@ impl Repo {
 
     /// True if `a` is `b` or an ancestor of it.
     pub fn is_ancestor(&self, a: &str, b: &str) -> Result<bool, GitError> {
-        let (a, b) = (self.commit(a)?, self.commit(b)?);
-        let order = self.git()?.args(["merge-base", "--is-ancestor", &a, &b]);
-        Ok(order.ask_maybe()?.is_some())
+        // Whole hashes need not be looked up first: git says itself if one of them is no commit.
+        let full = |rev: &str| match hash(rev) {
+            Some(hash) => Ok(hash),
+            None => self.commit(rev),
+        };
+        let order = self.git()?.args(["merge-base", "--is-ancestor", &full(a)?, &full(b)?]);
+        match order.ask_maybe() {
+            Ok(answer) => Ok(answer.is_some()),
+            Err(error) => {
+                self.commit(a)?;
+                self.commit(b)?;
+                Err(error)
+            }
+        }
     }
 
     /// Commits that no branch, tag or remote branch reaches, including missing ones.

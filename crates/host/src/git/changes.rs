@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use model::Timestamp;
 
 use super::command::{GitInvocation, ProgramSettings, USUAL_PATH, os, readable, split};
-use super::error::said;
+use super::error::error_text;
 use super::state::OUTSIDE_HOME_PATHS;
 use super::{git_dir, hash};
 use crate::process::RunError;
@@ -38,10 +38,10 @@ pub enum ChangesError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// Git ended with an error
-    #[error("git failed: {said}")]
+    #[error("git failed: {message}")]
     Failed {
         /// The last line it wrote
-        said: String,
+        message: String,
     },
     /// The commit to begin from is no commit's hash
     #[error("`{0}` is not the hash of a commit")]
@@ -146,7 +146,7 @@ impl RepositoryQuery {
         if output.exit.is_success() {
             return Ok(output.stdout);
         }
-        Err(ChangesError::Failed { said: said(&output.stderr) })
+        Err(ChangesError::Failed { message: error_text(&output.stderr) })
     }
 }
 

@@ -166,7 +166,7 @@ impl GitInvocation {
         Ok(line(&self.ask()?))
     }
 
-    /// The answer, or none where git says no without further trouble.
+    /// The answer, or none where git says no without an error.
     pub(super) fn ask_maybe(&self) -> Result<Option<Vec<u8>>, GitError> {
         let output = self.retry_while_locked()?;
         match output.exit {
@@ -206,10 +206,10 @@ pub(super) fn numbered(configs: &[NameValue], first: usize) -> Vec<NameValue> {
 
 /// True if git failed because of a held lock or a half-made worktree.
 pub(super) fn is_busy(stderr: &[u8]) -> bool {
-    let said = String::from_utf8_lossy(stderr);
-    said.contains(".lock': File exists")
-        || said.contains("could not lock config file")
-        || (said.contains("failed to read") && said.contains("commondir"))
+    let message = String::from_utf8_lossy(stderr);
+    message.contains(".lock': File exists")
+        || message.contains("could not lock config file")
+        || (message.contains("failed to read") && message.contains("commondir"))
 }
 
 /// Settings of a repository that name programs.

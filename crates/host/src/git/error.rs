@@ -151,32 +151,32 @@ pub enum GitError {
         branch: String,
     },
     /// The remote does not want it
-    #[error("`{remote}` refused the branch `{branch}`: {said}; look at its rules for branches")]
+    #[error("`{remote}` refused the branch `{branch}`: {message}; look at its rules for branches")]
     Refused {
         /// The remote
         remote: String,
         /// The branch
         branch: String,
         /// Its reason
-        said: String,
+        message: String,
     },
     /// The remote does not know us
     #[error(
-        "`{remote}` did not let us in: {said}; check the token, the key or the credential helper"
+        "`{remote}` did not let us in: {message}; check the token, the key or the credential helper"
     )]
     Denied {
         /// The remote
         remote: String,
         /// Git's message
-        said: String,
+        message: String,
     },
     /// The remote does not answer
-    #[error("`{remote}` could not be reached: {said}; check the network and try again")]
+    #[error("`{remote}` could not be reached: {message}; check the network and try again")]
     Offline {
         /// The remote
         remote: String,
         /// Git's message
-        said: String,
+        message: String,
     },
     /// There is no remote of that name
     #[error("there is no remote `{0}`; add it with `git remote add {0} URL`")]
@@ -188,12 +188,12 @@ pub enum GitError {
     #[error(transparent)]
     File(#[from] FileError),
     /// Git ended with an error that we know nothing of
-    #[error("`git {command}` failed: {said}")]
+    #[error("`git {command}` failed: {message}")]
     Failed {
         /// Command
         command: String,
         /// Message of the command
-        said: String,
+        message: String,
     },
 }
 
@@ -207,19 +207,19 @@ impl GitError {
     /// Classifies the error output of a failed command.
     pub(super) fn of(command: String, stderr: &[u8]) -> Self {
         let words = text(stderr);
-        let reason = said(stderr);
+        let reason = error_text(stderr);
         if is_busy(stderr) {
             Self::Busy(reason)
         } else if words.contains("lazy fetching disabled") || words.contains("promisor remote") {
             Self::Partial(reason)
         } else {
-            Self::Failed { command, said: reason }
+            Self::Failed { command, message: reason }
         }
     }
 }
 
 /// Git's message in one line, without secrets: its first error, else its last line.
-pub(super) fn said(stderr: &[u8]) -> String {
+pub(super) fn error_text(stderr: &[u8]) -> String {
     let words = text(stderr);
     let complaint = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");
     let line = words.lines().find(complaint);

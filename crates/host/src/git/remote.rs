@@ -11,7 +11,7 @@ use std::{fs, io};
 
 use super::branch::{check_name, is_plain};
 use super::command::{NameValue, find, is_busy, line, numbered, os, text};
-use super::error::{said, without_secrets};
+use super::error::{error_text, without_secrets};
 use super::{GitError, Repo};
 use crate::files::{self, Mode, at};
 use crate::process::{self, Launch, Output};
@@ -220,8 +220,8 @@ impl Repo {
         configs.extend(DISABLED_SETTINGS.iter().map(|(name, value)| plain(name, value)));
         if let Some((prefix, header)) = &push.header {
             if header.contains(['\n', '\r', '\0']) || prefix.contains(['\n', '\0']) {
-                let said = "the header has more than one line; check the token".to_owned();
-                return Err(GitError::Failed { command: "push".into(), said });
+                let message = "the header has more than one line; check the token".to_owned();
+                return Err(GitError::Failed { command: "push".into(), message });
             }
             configs.push((format!("http.{prefix}.extraHeader").into(), header.into()));
         }
@@ -247,7 +247,7 @@ impl Repo {
             return;
         }
         let branch = format!("refs/remotes/{remote}/{}", push.branch);
-        // Whoever fetches next notes it, too.
+        // Anyone who fetches next notes it, too.
         drop(self.git().and_then(|git| git.args(["update-ref", &branch, commit]).ask()));
     }
 }
@@ -290,7 +290,7 @@ impl Push {
     fn failed(&self, output: &Output) -> GitError {
         let (told, words) = (text(&output.stdout), text(&output.stderr));
         let (remote, branch) = (without_secrets(&self.remote), self.branch.clone());
-        let reason = said(&output.stderr);
+        let reason = error_text(&output.stderr);
         let has = |signs: &[&str]| signs.iter().any(|sign| words.contains(sign));
         // A line such as `!`, what was pushed where, and why not.
         let refusal = told.lines().find(|line| line.starts_with("!\t"));
@@ -302,22 +302,23 @@ impl Push {
             return GitError::Busy(reason);
         }
         if has(&AUTHENTICATION_ERRORS) {
-            return GitError::Denied { remote, said: reason };
+            return GitError::Denied { remote, message: reason };
         }
         if refusal.starts_with("[remote rejected]") {
-            let said = words.lines().filter_map(|line| line.strip_prefix("remote: "));
-            let said: Vec<&str> = said.map(str::trim).filter(|line| !line.is_empty()).collect();
-            let said = format!("{refusal} {}", said.join(" "));
-            let said = without_secrets(&super::command::readable(said.trim()));
-            return GitError::Refused { remote, branch, said };
+            let message = words.lines().filter_map(|line| line.strip_prefix("remote: "));
+            let message: Vec<&str> =
+                message.map(str::trim).filter(|line| !line.is_empty()).collect();
+            let message = format!("{refusal} {}", message.join(" "));
+            let message = without_secrets(&super::command::readable(message.trim()));
+            return GitError::Refused { remote, branch, message };
         }
         if words.contains("does not appear to be a git repository") {
             return GitError::NoRemote(remote);
         }
         if has(&CONNECTION_ERRORS) {
-            return GitError::Offline { remote, said: reason };
+            return GitError::Offline { remote, message: reason };
         }
-        GitError::Failed { command: "push".into(), said: reason }
+        GitError::Failed { command: "push".into(), message: reason }
     }
 }
 

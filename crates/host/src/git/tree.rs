@@ -145,7 +145,8 @@ impl Repo {
         let mut rest: &[u8] = &answer;
         let mut found = Vec::new();
         for name in names {
-            let odd = || GitError::Failed { command: "cat-file".into(), said: "odd answer".into() };
+            let odd =
+                || GitError::Failed { command: "cat-file".into(), message: "odd answer".into() };
             let (content, after) = content(rest, name.as_bytes()).ok_or_else(odd)?;
             found.push(content);
             rest = after;
@@ -157,8 +158,8 @@ impl Repo {
 /// The first object of an answer, and what comes after it.
 fn content<'a>(answer: &'a [u8], name: &[u8]) -> Option<(Option<Vec<u8>>, &'a [u8])> {
     // The name is repeated as it is, and may have several lines.
-    for trouble in [&b" missing\n"[..], b" ambiguous\n"] {
-        if let Some(after) = answer.strip_prefix(name).and_then(|rest| rest.strip_prefix(trouble)) {
+    for suffix in [&b" missing\n"[..], b" ambiguous\n"] {
+        if let Some(after) = answer.strip_prefix(name).and_then(|rest| rest.strip_prefix(suffix)) {
             return Some((None, after));
         }
     }

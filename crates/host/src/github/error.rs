@@ -93,7 +93,7 @@ pub enum GitHubError {
         /// Time waited
         after: Duration,
     },
-    /// GitHub itself is in trouble.
+    /// GitHub itself has an error.
     #[error(
         "GitHub is in trouble ({status}): try again later, or see what it says of its own state"
     )]

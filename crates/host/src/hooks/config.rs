@@ -30,7 +30,7 @@ impl<'a> Git<'a> {
     pub(super) fn new(directory: &'a Path, environment: &[(OsString, OsString)]) -> Self {
         let is_kept = |name: &OsStr| {
             let name = name.as_bytes();
-            // Whoever runs inside of git is told of another repository than this one.
+            // Anyone who runs inside of git is told of another repository than this one.
             !name.starts_with(b"GIT_")
                 || [b"GIT_CONFIG_GLOBAL".as_slice(), b"GIT_CONFIG_SYSTEM", b"GIT_CONFIG_NOSYSTEM"]
                     .contains(&name)
@@ -98,22 +98,22 @@ impl<'a> Git<'a> {
             {
                 return Ok(());
             }
-            let said = String::from_utf8_lossy(&output.stderr);
-            if said.contains("could not lock config file") && pause <= MAX_RETRY_DELAY {
+            let message = String::from_utf8_lossy(&output.stderr);
+            if message.contains("could not lock config file") && pause <= MAX_RETRY_DELAY {
                 thread::sleep(pause);
                 pause *= 2;
                 continue;
             }
-            return Err(failed(arguments, &said));
+            return Err(failed(arguments, &message));
         }
     }
 }
 
-fn failed(arguments: &[&OsStr], said: &str) -> HooksError {
+fn failed(arguments: &[&OsStr], message: &str) -> HooksError {
     let command: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
     HooksError::Failed {
         command: command.join(" "),
-        said: said.lines().last().unwrap_or("no word").escape_debug().to_string(),
+        message: message.lines().last().unwrap_or("no word").escape_debug().to_string(),
     }
 }
 

@@ -62,7 +62,7 @@ impl Cgroup {
     }
 }
 
-/// Ends whoever is in the groups of a run; gives the processes there were. `noted` is where its supervisor
+/// Ends every process that is in the groups of a run; gives the processes there were. `noted` is where its supervisor
 /// says that its group is, and is believed only if it has the run's name.
 pub(super) fn end_all(folder: &Path, noted: Option<&Path>) -> io::Result<Vec<u32>> {
     let Some(prefix) = prefix(folder) else { return Ok(Vec::new()) };
@@ -92,7 +92,7 @@ fn is_below(path: &Path, mount: Option<&Path>) -> bool {
     is_plain && mount.is_some_and(|mount| path.starts_with(mount))
 }
 
-/// Ends whoever is in one group and takes it away.
+/// Ends every process that is in one group and takes it away.
 fn end(group: &Path) -> io::Result<Vec<u32>> {
     let (this, mut ended) = (std::process::id(), Vec::new());
     let deadline = process::monotonic() + EMPTY_TIMEOUT;

@@ -11,6 +11,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::Variables;
+use crate::boot_clock::BootTime;
 
 /// Maximum input queued for the agent.
 pub(crate) const MAX_INPUT_BYTES: usize = 8 * 1024 * 1024;
@@ -37,6 +38,8 @@ pub(crate) enum Request<'a> {
     CloseInput { key: Cow<'a, str> },
     /// Prove to be the server, by the key that was handed over at the start
     Authenticate { key: Cow<'a, str> },
+    /// Move the end of the lease to a later point in time; only the server may
+    Lease { until: BootTime },
     /// Give the values of these variables of the agent's environment; only the server may ask
     Environment { names: Vec<Cow<'a, str>> },
 }
@@ -68,6 +71,11 @@ pub enum Notice {
     Environment {
         /// Names and values
         variables: Variables,
+    },
+    /// Answer to a renewal of the lease by the server
+    Lease {
+        /// End of the lease in force; none where the run has no lease, or has lost it
+        until: Option<BootTime>,
     },
     /// All is over and `exit.json` is there; always the last
     Exit {},
@@ -129,6 +137,25 @@ impl Control {
         self.receiver.next().await
     }
 
+    /// Moves the end of the run's lease to a later point in time, as the server that started it, and returns the one
+    /// in force: `None` where the run has no lease, or has lost it. A supervisor that does not know the key does not
+    /// answer: the caller sets a time limit.
+    pub async fn renew_lease(
+        &mut self,
+        key: &str,
+        until: BootTime,
+    ) -> io::Result<Option<BootTime>> {
+        self.sender.authenticate(key).await?;
+        self.sender.say(&Request::Lease { until }).await?;
+        loop {
+            match self.receiver.fresh().await {
+                Some(Notice::Lease { until }) => return Ok(until),
+                Some(notice) => self.receiver.earlier.push_back(notice),
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        }
+    }
+
     /// Asks for values of the agent's environment, as the server that started it. A supervisor of an earlier
     /// version does not answer, nor does one that does not know the key: the caller sets a time limit.
     pub async fn environment(&mut self, key: &str, names: &[String]) -> io::Result<Variables> {
@@ -188,7 +215,7 @@ impl ControlSender {
         if message.len() > MAX_MESSAGE_BYTES {
             return Ok(false);
         }
-        // An agent can stop its supervisor's process: whoever waited for it would hear no order.
+        // An agent can stop its supervisor's process: anyone who waited for it would hear no order.
         match tokio::time::timeout(SEND_TIMEOUT, self.0.write_all(&message)).await {
             Ok(written) => written.map(|()| true),
             Err(_) => Err(io::ErrorKind::TimedOut.into()),

@@ -1,4 +1,4 @@
-//! The supervisor of a run as a process: whoever holds the run folder's lock, whatever its files say.
+//! The supervisor of a run as a process: the process that holds the run folder's lock, whatever its files say.
 
 use std::path::Path;
 

@@ -25,12 +25,14 @@ const MAX_SMALL_BYTES: u64 = 16 * 1024 * 1024;
 pub enum EndCause {
     /// By itself
     Exited,
-    /// Because somebody wished so
+    /// Because a person or a caller asked for it
     Stopped,
     /// Because its time was up
     TimedOut,
     /// It never began: the program could not be started
     NotStarted,
+    /// Because nobody renewed its lease in time
+    LeaseLost,
 }
 
 /// End of a run, as stored in `exit.json`.
@@ -39,7 +41,7 @@ pub enum EndCause {
 pub struct ExitRecord {
     /// Cause of the end
     pub ended: EndCause,
-    /// Why, in the words of whoever wished it
+    /// Reason, in the words of the one who asked for it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The agent's exit code, if it ended by itself or after being asked to
@@ -117,7 +119,7 @@ pub(crate) fn segment_name(segment: u32) -> String {
 }
 
 /// Opens a file of a run folder; none where there is none, or something else of that name. The agent can
-/// write there: whoever opens a pipe of its making would wait for ever.
+/// write there: anyone who opens a pipe of its making would wait for ever.
 pub(super) fn open_regular(path: &Path) -> io::Result<Option<File>> {
     match files::open_regular(path) {
         Ok(file) => Ok(Some(file)),

@@ -15,7 +15,7 @@ use tower::Service as _;
 
 use super::error::{SlackError, root};
 use super::wire;
-use crate::post::Connector;
+use crate::tls::Connector;
 
 /// Interval between pings.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
@@ -38,7 +38,7 @@ pub enum Frame {
     /// The connection is ready
     Hello,
     /// Somebody said something; to be acknowledged by its id once it is kept
-    Said(String, Box<IncomingMessage>),
+    Received(String, Box<IncomingMessage>),
     /// Something that nobody here wants to know; to be acknowledged all the same
     Other(String),
     /// Slack will close the connection, for this reason
@@ -140,7 +140,7 @@ fn frame(text: &str) -> Option<Frame> {
     let message = message
         .filter(|message| envelope.kind == "events_api" && is_message && message.channel.is_some());
     Some(match message.filter(|message| !message.ts.is_empty()) {
-        Some(message) => Frame::Said(id, Box::new(message.said(""))),
+        Some(message) => Frame::Received(id, Box::new(message.into_incoming(""))),
         None => Frame::Other(id),
     })
 }
@@ -163,7 +163,9 @@ mod tests {
         let said = json!({ "type": "events_api", "envelope_id": "e3", "payload": { "event": {
             "type": "app_mention", "channel": "C1", "user": "U1", "text": "hi", "ts": "1.2", "thread_ts": "1.2",
         } } });
-        let Some(Frame::Said(id, said)) = frame(&said.to_string()) else { panic!("no message") };
+        let Some(Frame::Received(id, said)) = frame(&said.to_string()) else {
+            panic!("no message")
+        };
         assert_eq!((id.as_str(), said.thread.as_deref(), said.mention), ("e3", None, true));
     }
 }

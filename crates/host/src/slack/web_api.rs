@@ -12,7 +12,8 @@ use serde::de::DeserializeOwned;
 
 use super::error::{SlackError, root};
 use super::wire;
-use crate::post::{self, Connector};
+use crate::post;
+use crate::tls::Connector;
 
 /// Upper bound on the body of an answer: a page of 200 of the longest messages fits.
 const MAX_RESPONSE_BYTES: usize = 32 << 20;

@@ -74,7 +74,7 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) fn said(self, channel: &str) -> IncomingMessage {
+    pub(super) fn into_incoming(self, channel: &str) -> IncomingMessage {
         IncomingMessage {
             channel: self.channel.unwrap_or_else(|| channel.to_owned()),
             thread: self.thread_ts.filter(|thread| *thread != self.ts),

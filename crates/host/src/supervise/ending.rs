@@ -20,6 +20,8 @@ pub(super) enum EndRequest {
     Kill { why: String },
     /// Its time is up
     TimeUp,
+    /// Nobody renewed its lease; it is so late, and has so much grace left
+    LeaseLost { late: Duration, grace: Option<Duration> },
 }
 
 /// Action to take.
@@ -59,13 +61,17 @@ impl Ending {
         self.ended.unwrap_or((EndCause::Exited, None))
     }
 
-    /// Hears a wish.
-    pub(super) fn wish(&mut self, wish: EndRequest, now: Instant) -> EndingAction {
-        let (verdict, grace) = match wish {
+    /// Takes a request to end.
+    pub(super) fn request_end(&mut self, request: EndRequest, now: Instant) -> EndingAction {
+        let (verdict, grace) = match request {
             EndRequest::Exited => ((EndCause::Exited, None), Some(self.grace.min(LEFTOVER_GRACE))),
             EndRequest::Stop { why, grace } => ((EndCause::Stopped, Some(why)), Some(grace)),
             EndRequest::Kill { why } => ((EndCause::Stopped, Some(why)), None),
             EndRequest::TimeUp => ((EndCause::TimedOut, None), Some(self.grace)),
+            EndRequest::LeaseLost { late, grace } => {
+                let why = grace.is_none().then(|| late_by(late));
+                ((EndCause::LeaseLost, why), grace)
+            }
         };
         let is_over_by_itself = verdict.0 == EndCause::Exited;
         self.ended.get_or_insert(verdict);
@@ -120,6 +126,11 @@ impl Ending {
     }
 }
 
+/// Why an agent without a lease had no grace period.
+pub(super) fn late_by(late: Duration) -> String {
+    format!("noticed {:.1} s after its lease had ended", late.as_secs_f64())
+}
+
 /// A time that is so far away that it cannot be said is a year away.
 pub(super) fn far(now: Instant, wait: Duration) -> Instant {
     const ONE_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -141,7 +152,7 @@ mod tests {
     fn who_is_asked_is_forced_when_the_grace_is_over() {
         let (now, mut ending) = (monotonic(), Ending::new(TEST_GRACE));
         assert_eq!(ending.deadline(), None);
-        assert_eq!(ending.wish(stop(TEST_GRACE), now), EndingAction::Ask);
+        assert_eq!(ending.request_end(stop(TEST_GRACE), now), EndingAction::Ask);
         assert_eq!(ending.deadline(), Some(now + TEST_GRACE));
         assert_eq!(ending.tick(now), EndingAction::Wait);
         assert_eq!(ending.tick(now + TEST_GRACE), EndingAction::Force);
@@ -154,34 +165,34 @@ mod tests {
     }
 
     #[test]
-    fn the_first_wish_is_the_reason_and_a_later_one_only_hurries() {
+    fn the_first_request_is_the_reason_and_a_later_one_only_hurries() {
         let (now, mut ending) = (monotonic(), Ending::new(TEST_GRACE));
-        assert_eq!(ending.wish(EndRequest::TimeUp, now), EndingAction::Ask);
-        assert_eq!(ending.wish(stop(Duration::from_secs(1)), now), EndingAction::Wait);
+        assert_eq!(ending.request_end(EndRequest::TimeUp, now), EndingAction::Ask);
+        assert_eq!(ending.request_end(stop(Duration::from_secs(1)), now), EndingAction::Wait);
         assert_eq!(ending.deadline(), Some(now + Duration::from_secs(1)));
-        assert_eq!(ending.wish(EndRequest::Exited, now), EndingAction::Wait);
+        assert_eq!(ending.request_end(EndRequest::Exited, now), EndingAction::Wait);
         assert_eq!(
-            ending.wish(EndRequest::Kill { why: "now".to_owned() }, now),
+            ending.request_end(EndRequest::Kill { why: "now".to_owned() }, now),
             EndingAction::Force
         );
-        assert_eq!(ending.wish(stop(TEST_GRACE), now), EndingAction::Wait);
+        assert_eq!(ending.request_end(stop(TEST_GRACE), now), EndingAction::Wait);
         assert_eq!(ending.verdict(), (EndCause::TimedOut, None));
     }
 
     #[test]
     fn what_an_agent_leaves_behind_has_a_second() {
         let (now, mut ending) = (monotonic(), Ending::new(TEST_GRACE));
-        assert_eq!(ending.wish(EndRequest::Exited, now), EndingAction::Ask);
+        assert_eq!(ending.request_end(EndRequest::Exited, now), EndingAction::Ask);
         assert_eq!(ending.deadline(), Some(now + LEFTOVER_GRACE));
-        assert_eq!(ending.wish(stop(TEST_GRACE), now), EndingAction::Wait);
+        assert_eq!(ending.request_end(stop(TEST_GRACE), now), EndingAction::Wait);
         assert_eq!(ending.deadline(), Some(now + LEFTOVER_GRACE));
         assert_eq!(ending.verdict(), (EndCause::Exited, None));
     }
 
     #[test]
-    fn an_endless_grace_is_no_trouble() {
+    fn an_endless_grace_is_accepted() {
         let (now, mut ending) = (monotonic(), Ending::new(Duration::MAX));
-        assert_eq!(ending.wish(EndRequest::TimeUp, now), EndingAction::Ask);
+        assert_eq!(ending.request_end(EndRequest::TimeUp, now), EndingAction::Ask);
         assert!(ending.deadline().unwrap() > now + TEST_GRACE);
     }
 }

@@ -10,7 +10,7 @@ use crate::run::{MAX_MESSAGE_BYTES, Notice, Position, Request};
 
 /// Upper bound on connections at once: the oldest that is not the server's makes room for a new one.
 const MAX_CONNECTIONS: usize = 32;
-/// Whoever leaves so much unread is not listened to until he reads.
+/// A connection that leaves so much unread is not listened to until it reads.
 const MAX_UNREAD_BYTES: usize = 64 * 1024;
 
 /// The socket, and everybody connected to it.
@@ -75,7 +75,7 @@ impl Hub {
         }
     }
 
-    /// Makes room for one more, and says whether there is. Whoever holds connections without being the
+    /// Makes room for one more, and says whether there is. Anyone who holds connections without being the
     /// server, such as the agent itself, cannot keep the server out.
     fn make_room(&mut self) -> bool {
         if self.connections.len() < MAX_CONNECTIONS {
@@ -90,7 +90,7 @@ impl Hub {
         &mut self.connections
     }
 
-    /// Tells everybody how far the output goes, and sends what waits. Whoever does not read is told later,
+    /// Tells everybody how far the output goes, and sends what waits. Anyone who does not read is told later,
     /// and then only the newest.
     pub(super) fn tell(&mut self, end: Position) {
         let Position { segment, offset: bytes } = end;
@@ -105,7 +105,7 @@ impl Hub {
         self.connections.retain(|one| !one.is_gone);
     }
 
-    /// Tells everybody that all is over. Whoever cannot be told finds the connection closed.
+    /// Tells everybody that all is over. Anyone who cannot be told finds the connection closed.
     pub(super) fn say_exit(&mut self) {
         self.accept();
         for one in &mut self.connections {

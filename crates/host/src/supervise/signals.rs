@@ -24,7 +24,7 @@ impl Signals {
         wake.set_nonblocking(true)?;
         let is_to_end = Arc::new(AtomicBool::new(false));
         for signal in [SIGTERM, SIGINT, SIGHUP] {
-            // The flag first: whoever is woken finds it.
+            // The flag first: anyone who is woken finds it.
             flag::register(signal, Arc::clone(&is_to_end))?;
             pipe::register(signal, waker.try_clone()?)?;
         }

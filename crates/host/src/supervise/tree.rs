@@ -1,6 +1,6 @@
 //! The agent and everything it started: who they are, and telling all of them to end.
 //!
-//! Whoever is started by the agent is found by descent, because a session or a process group of its own
+//! A process that the agent starts is found by descent, because a session or a process group of its own
 //! is easily made. This process adopts their orphans, so that none leaves the tree.
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, wait,
 };
 
-/// Whoever starts others faster than so many looks at all of them is looked for in the next round.
+/// A process that starts others faster than so many looks at all of them is looked for in the next round.
 const MAX_SCANS: u32 = 64;
 
 /// The agent, and what it started.
@@ -75,7 +75,7 @@ impl Tree {
     /// Asks everybody to end; says how many beside the agent that were.
     pub(super) fn ask(&self) -> u32 {
         let count = self.signal(Signal::TERM);
-        // Whoever was stopped cannot hear before he goes on.
+        // A stopped process cannot hear before it continues.
         self.signal(Signal::CONT);
         count
     }
@@ -100,7 +100,7 @@ impl Tree {
                     continue;
                 }
                 count = count.saturating_add(u32::from(process.pid != self.agent));
-                // A program may take a second wish for impatience: the group has heard it.
+                // A program may take a second request for impatience: the group has heard it.
                 // Between the look and the signal no number can come round to a stranger.
                 if Some(process.group) != group {
                     _ = kill_process(process.pid, signal);

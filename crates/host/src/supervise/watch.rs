@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use model::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::boot_clock::BootTime;
 use crate::clock::Clock;
 use crate::process::{PipedProgram, monotonic};
 use crate::run::{ExitRecord, Handover, Notice, Request, Stream};
@@ -14,6 +15,7 @@ use crate::run::{ExitRecord, Handover, Notice, Request, Stream};
 use super::ending::{EndRequest, Ending, EndingAction, far};
 use super::hub::Hub;
 use super::input::{Input, InputOutcome};
+use super::lease::Lease;
 use super::lines::Lines;
 use super::recorder::Recorder;
 use super::signals::Signals;
@@ -32,6 +34,8 @@ pub(super) struct TimeLimits {
     pub(super) grace: Duration,
     /// Time limit
     pub(super) limit: Option<Duration>,
+    /// End of the lease, if it has one
+    pub(super) lease: Option<BootTime>,
     /// Environment values and the server's key, as handed over
     pub(super) handover: Handover,
 }
@@ -48,6 +52,7 @@ pub(super) struct Watch {
     grace: Duration,
     /// When its time is up
     time_up: Option<Instant>,
+    lease: Option<Lease>,
     left_behind: u32,
     /// The agent's environment, with its own secret, and the server's key
     handover: Handover,
@@ -82,6 +87,7 @@ impl Watch {
             ending: Ending::new(terms.grace),
             grace: terms.grace,
             time_up: terms.limit.map(|limit| far(monotonic(), limit)),
+            lease: terms.lease.map(|until| Lease::new(until, terms.grace)).transpose()?,
             left_behind: 0,
             handover: terms.handover,
             buffer: vec![0; READ_CHUNK_BYTES],
@@ -138,10 +144,15 @@ impl Watch {
             watched.push(PollFd::from_borrowed_fd(pipe, interest));
             watched.len() - 1
         });
+        let lease = self.lease.as_ref();
+        watched.extend(
+            lease.and_then(Lease::watched).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
+        );
         let hub_from = watched.len();
         watched.extend(hub.watched().map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)));
         let deadline = [self.time_up, self.ending.deadline()].into_iter().flatten().min();
         let left = deadline.map(|at| at.saturating_duration_since(monotonic()));
+        let left = [left, lease.and_then(Lease::longest_wait)].into_iter().flatten().min();
         let left = left.and_then(|left| Timespec::try_from(left).ok());
         match poll(&mut watched, left.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -180,17 +191,25 @@ impl Watch {
         }
         if !had_ended && self.tree.status().is_some() {
             self.input.close();
-            let act = self.ending.wish(EndRequest::Exited, now);
+            let act = self.ending.request_end(EndRequest::Exited, now);
             self.left_behind = self.act(act);
         }
         if self.signals.take_end() {
-            self.wish(EndRequest::Stop { why: "signal".to_owned(), grace: self.grace }, now);
+            self.request_end(EndRequest::Stop { why: "signal".to_owned(), grace: self.grace }, now);
         }
         if self.time_up.is_some_and(|at| at <= now) {
             self.time_up = None;
-            self.wish(EndRequest::TimeUp, now);
+            self.request_end(EndRequest::TimeUp, now);
         }
         self.talk(hub, ready, now);
+        // A renewal that came while this process was stopped is as good as any.
+        if self.lease.as_ref().is_some_and(|lease| lease.is_due(BootTime::now())) {
+            self.hear_all(hub, now);
+        }
+        let lost = self.lease.as_mut().map(|lease| lease.due(BootTime::now())).transpose()?;
+        if let Some(lost) = lost.flatten() {
+            self.request_end(lost, now);
+        }
         let act = self.ending.tick(now);
         self.act(act);
         // First to disk: nobody is told, and the agent hears nothing, of what is not there.
@@ -218,6 +237,16 @@ impl Watch {
         self.buffer = buffer;
     }
 
+    /// Listens to everybody, also to those who were not accepted yet.
+    fn hear_all(&mut self, hub: &mut Hub, now: Instant) {
+        hub.accept();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for connection in hub.connections() {
+            connection.hear(&mut buffer, |request, is_server| self.obey(request, is_server, now));
+        }
+        self.buffer = buffer;
+    }
+
     fn obey(&mut self, request: Request<'_>, is_server: &mut bool, now: Instant) -> Option<Notice> {
         match request {
             Request::Authenticate { key } => *is_server |= self.handover.is_key(&key),
@@ -225,34 +254,44 @@ impl Watch {
                 return is_server
                     .then(|| Notice::Environment { variables: self.handover.values_of(&names) });
             }
+            // The agent could reach the socket too, and must not prolong its own lease.
+            Request::Lease { until } => return is_server.then(|| self.renew(until)),
             Request::Stop { why, grace_ms } => {
                 let grace = Duration::from_millis(grace_ms);
-                self.wish(EndRequest::Stop { why: why.into_owned(), grace }, now);
+                self.request_end(EndRequest::Stop { why: why.into_owned(), grace }, now);
             }
-            Request::Kill { why } => self.wish(EndRequest::Kill { why: why.into_owned() }, now),
+            Request::Kill { why } => {
+                self.request_end(EndRequest::Kill { why: why.into_owned() }, now);
+            }
             Request::CloseInput { .. } => self.input.close_after(),
             Request::Input { key, line } => {
                 let offer = self.input.offer(&key, &line);
-                return Some(self.said(&key, &line, offer));
+                return Some(self.answer_input(&key, &line, offer));
             }
             Request::Whisper { key, line } => {
                 let offer = self.input.offer(&key, &self.handover.fill(&line));
-                return Some(self.said(&key, &line, offer));
+                return Some(self.answer_input(&key, &line, offer));
             }
         }
         None
     }
 
+    /// Moves the end of the lease. One whose timer cannot be set stays as it is.
+    fn renew(&mut self, until: BootTime) -> Notice {
+        let renewed = self.lease.as_mut().and_then(|lease| lease.renew(until).ok());
+        Notice::Lease { until: renewed.flatten() }
+    }
+
     /// Keeps what was said, and tells what became of it.
-    fn said(&mut self, key: &str, line: &str, offer: InputOutcome) -> Notice {
+    fn answer_input(&mut self, key: &str, line: &str, offer: InputOutcome) -> Notice {
         if offer == InputOutcome::Taken {
             self.recorder.keep_line(Stream::In, line);
         }
         Notice::Input { key: key.to_owned(), ok: offer != InputOutcome::Refused }
     }
 
-    fn wish(&mut self, wish: EndRequest, now: Instant) {
-        let act = self.ending.wish(wish, now);
+    fn request_end(&mut self, request: EndRequest, now: Instant) {
+        let act = self.ending.request_end(request, now);
         self.act(act);
     }
 

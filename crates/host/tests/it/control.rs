@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use host::boot_clock::BootTime;
 use host::run::{EndCause, Notice, Position, Stdin, Stream};
 
 use crate::support::{sh, socket, start, texts, until};
@@ -41,7 +42,7 @@ async fn a_secret_is_whispered_and_not_kept() {
 }
 
 #[tokio::test]
-async fn a_wish_is_heard_though_its_sender_has_gone() {
+async fn a_request_is_heard_though_its_sender_has_gone() {
     for _ in 0..20 {
         let mut run = start(sh("sleep 1000")).await;
         run.connect().await.kill("and away").await.unwrap();
@@ -86,7 +87,7 @@ async fn no_more_waits_for_the_agent_than_fits() {
 }
 
 #[tokio::test]
-async fn whoever_is_connected_hears_of_output_and_of_the_end() {
+async fn a_connected_client_hears_of_output_and_of_the_end() {
     let mut run = start(sh("echo one; while [ ! -e go ]; do sleep 0.01; done; echo two")).await;
     run.until_it_says("one").await;
     let (mut first, mut second) = (run.connect().await, run.connect().await);
@@ -150,7 +151,8 @@ async fn nonsense_is_passed_over() {
 
 #[tokio::test]
 async fn a_supervisor_at_rest_does_nothing() {
-    let mut run = start(listening("echo ready; cat")).await;
+    let lease = Some(BootTime::now().after(Duration::from_secs(3600)));
+    let mut run = start(host::run::Spec { lease, ..listening("echo ready; cat") }).await;
     run.until_it_says("ready").await;
     let mut control = run.connect().await;
     assert!(control.input("a", "hello").await.unwrap());

@@ -1,6 +1,6 @@
 //! GitHub, as a server on loopback plays it: it holds what it is asked against GitHub's own description.
 
-mod trouble;
+mod failures;
 
 use std::time::Duration;
 

@@ -67,7 +67,7 @@ async fn nobody_is_waited_for_without_end() {
     let poster = Poster::new(limit);
     let late = poster.post(&receiver.url("/"), &[], String::new()).await;
     assert_eq!(late, Err(PostError::Late(limit)));
-    // Whoever takes the connection and then says nothing is no better.
+    // Anyone who takes the connection and then says nothing is no better.
     let deaf = TcpListener::bind("127.0.0.1:0").await.unwrap();
     for scheme in ["http", "https"] {
         let url = format!("{scheme}://{}/", deaf.local_addr().unwrap());

@@ -59,7 +59,7 @@ fn a_reader_that_is_restarted_after_every_byte_has_every_line_once() {
 }
 
 #[test]
-fn little_is_read_at_a_time_if_so_wished() {
+fn little_is_read_at_a_time_on_request() {
     let dir = tempfile::tempdir().unwrap();
     append(dir.path(), "output.jsonl", MIXED);
     append(dir.path(), "output.1.jsonl", MIXED);

@@ -1,4 +1,4 @@
-//! Short commands, such as git, end with whoever runs them.
+//! Short commands, such as git, end with anyone who runs them.
 #![cfg(target_os = "linux")]
 
 use std::fs;

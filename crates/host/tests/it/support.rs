@@ -39,6 +39,7 @@ pub(crate) fn sh(script: &str) -> Spec {
         time_limit_ms: None,
         grace_ms: 10_000,
         max_output_bytes: 256 * 1024 * 1024,
+        lease: None,
     }
 }
 
@@ -64,9 +65,14 @@ pub(crate) fn started(folder: &RunFolder) -> Result<StartedSupervisor, process::
 
 /// Starts an agent; it runs when this returns.
 pub(crate) async fn start(spec: Spec) -> Run {
-    let environment = spec.environment.clone();
+    let handover = Handover::new(&spec.environment);
+    start_with(spec, &handover).await
+}
+
+/// Starts an agent with what is handed over to its supervisor.
+pub(crate) async fn start_with(spec: Spec, handover: &Handover) -> Run {
     let (dir, folder) = prepared(spec);
-    let mut begun = folder.start(&program(), &Handover::new(&environment)).unwrap();
+    let mut begun = folder.start(&program(), handover).unwrap();
     begun.ready().await.unwrap();
     Run { dir, folder, begun }
 }

@@ -181,9 +181,9 @@ pub(super) fn reference(word: &str) -> Option<u32> {
 
 /// Text after a leading word and a space.
 fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
-    let (said, rest) = text.split_at_checked(word.len())?;
+    let (message, rest) = text.split_at_checked(word.len())?;
     let apart = rest.trim_start();
-    (said.eq_ignore_ascii_case(word) && apart.len() < rest.len()).then_some(apart)
+    (message.eq_ignore_ascii_case(word) && apart.len() < rest.len()).then_some(apart)
 }
 
 fn digits(text: &str) -> Option<(u32, &str)> {

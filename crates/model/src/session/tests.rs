@@ -11,7 +11,7 @@ fn standing() -> LoopProgress {
         failures: 0,
         most_failures: 3,
         complete: false,
-        wish: None,
+        request: None,
         spent: Usd::ZERO,
         budget: None,
     }
@@ -52,12 +52,12 @@ fn what_follows_an_iteration() {
             LoopAction::End(LoopState::Completed),
         ),
         (
-            LoopProgress { wish: Some(LoopRequest::Pause), ..standing() },
+            LoopProgress { request: Some(LoopRequest::Pause), ..standing() },
             Outcome::Succeeded,
             LoopAction::Pause,
         ),
         (
-            LoopProgress { wish: Some(LoopRequest::Stop), complete: true, ..standing() },
+            LoopProgress { request: Some(LoopRequest::Stop), complete: true, ..standing() },
             Outcome::Killed,
             LoopAction::End(LoopState::Stopped),
         ),
@@ -78,15 +78,26 @@ fn what_follows_an_iteration() {
 }
 
 fn any_standing() -> impl Strategy<Value = LoopProgress> {
-    let wish =
+    let request =
         prop_oneof![Just(None), Just(Some(LoopRequest::Pause)), Just(Some(LoopRequest::Stop))];
     let numbers = (0..20_u32, proptest::option::of(1..20_u32), 0..5_u32, 1..5_u32);
     let money = (0..5_i64, proptest::option::of(0..5_i64));
-    (numbers, any::<bool>(), wish, money).prop_map(|(numbers, complete, wish, (spent, budget))| {
-        let (iteration, last, failures, most_failures) = numbers;
-        let (spent, budget) = (Usd::from_nanos(spent), budget.map(Usd::from_nanos));
-        LoopProgress { iteration, last, failures, most_failures, complete, wish, spent, budget }
-    })
+    (numbers, any::<bool>(), request, money).prop_map(
+        |(numbers, complete, request, (spent, budget))| {
+            let (iteration, last, failures, most_failures) = numbers;
+            let (spent, budget) = (Usd::from_nanos(spent), budget.map(Usd::from_nanos));
+            LoopProgress {
+                iteration,
+                last,
+                failures,
+                most_failures,
+                complete,
+                request,
+                spent,
+                budget,
+            }
+        },
+    )
 }
 
 proptest! {
@@ -100,11 +111,11 @@ proptest! {
                 prop_assert!(standing.last.is_none_or(|last| next <= last));
                 prop_assert!(standing.budget.is_none_or(|budget| standing.spent < budget));
                 prop_assert!(failures_after(standing.failures, outcome) < standing.most_failures);
-                prop_assert!(!standing.complete && standing.wish.is_none());
+                prop_assert!(!standing.complete && standing.request.is_none());
                 prop_assert!(outcome != Outcome::Killed);
             }
             LoopAction::Pause => prop_assert!(
-                outcome == Outcome::Killed || standing.wish == Some(LoopRequest::Pause)
+                outcome == Outcome::Killed || standing.request == Some(LoopRequest::Pause)
             ),
             LoopAction::End(state) => prop_assert!(state.is_over()),
         }

@@ -1,4 +1,4 @@
-//! A task moves only as the table says, whatever is wished.
+//! A task moves only as the table says, whatever is requested.
 
 use super::words::VOCABULARY;
 use super::*;
@@ -22,12 +22,12 @@ fn any_move() -> impl Strategy<Value = TaskMove> {
     ]
 }
 
-fn standing() -> impl Strategy<Value = EpicMembership> {
+fn membership() -> impl Strategy<Value = EpicMembership> {
     prop_oneof![Just(EpicMembership::Alone), Just(EpicMembership::InEpic)]
 }
 
 /// The office's table and the additions of the specification, as pairs.
-fn legal(from: TaskStateName, to: TaskStateName, standing: EpicMembership) -> bool {
+fn legal(from: TaskStateName, to: TaskStateName, membership: EpicMembership) -> bool {
     use TaskStateName::{
         Assigned, Blocked, Cancelled, Completed, Failed, InProgress, Pending, Review,
     };
@@ -37,7 +37,7 @@ fn legal(from: TaskStateName, to: TaskStateName, standing: EpicMembership) -> bo
             Assigned => matches!(to, InProgress | Pending | Cancelled),
             InProgress => {
                 matches!(to, Review | Blocked | Failed | Cancelled | Pending)
-                    || (to == Completed && standing == EpicMembership::Alone)
+                    || (to == Completed && membership == EpicMembership::Alone)
             }
             Review => matches!(to, Completed | InProgress | Blocked),
             Blocked => matches!(to, InProgress | Failed | Cancelled | Pending),
@@ -51,27 +51,27 @@ fn legal(from: TaskStateName, to: TaskStateName, standing: EpicMembership) -> bo
 fn every_advised_move_is_legal_and_leads_on() {
     for from in TaskStateName::ALL {
         for to in TaskStateName::ALL {
-            for standing in [EpicMembership::Alone, EpicMembership::InEpic] {
-                if legal(from, to, standing) {
+            for membership in [EpicMembership::Alone, EpicMembership::InEpic] {
+                if legal(from, to, membership) {
                     continue;
                 }
                 // Every step that is advised brings it nearer, until it is there or nothing is advised any more.
                 let mut at = from;
                 let mut seen = vec![from];
-                while let Some(next) = (IllegalMove { from: at, to, standing }).first_step() {
-                    assert!(legal(at, next, standing), "{at:?} to {to:?}: {next:?}");
+                while let Some(next) = (IllegalMove { from: at, to, membership }).first_step() {
+                    assert!(legal(at, next, membership), "{at:?} to {to:?}: {next:?}");
                     // What was begun does not go back by a word in the office.
                     assert!(next != TaskStateName::Pending || at == TaskStateName::Cancelled);
                     assert!(!seen.contains(&next), "{from:?} to {to:?} goes in circles: {seen:?}");
                     seen.push(next);
                     at = next;
-                    if legal(at, to, standing) {
+                    if legal(at, to, membership) {
                         break;
                     }
                 }
-                let error = IllegalMove { from, to, standing };
+                let error = IllegalMove { from, to, membership };
                 let is_told_otherwise =
-                    (to, standing) == (TaskStateName::Completed, EpicMembership::InEpic);
+                    (to, membership) == (TaskStateName::Completed, EpicMembership::InEpic);
                 if let Some(first) = error.first_step().filter(|_| !is_told_otherwise) {
                     assert!(error.to_string().contains(first.stored()), "{error}");
                 }
@@ -82,26 +82,26 @@ fn every_advised_move_is_legal_and_leads_on() {
 
 proptest! {
     #[test]
-    fn only_legal_moves_are_made(moves in prop::collection::vec(any_move(), 0..40), standing in standing()) {
+    fn only_legal_moves_are_made(moves in prop::collection::vec(any_move(), 0..40), membership in membership()) {
         let mut state = TaskState::Pending;
-        for wish in moves {
-            let (from, to) = (state.name(), wish.target());
-            match state.apply(wish, standing) {
+        for task_move in moves {
+            let (from, to) = (state.name(), task_move.target());
+            match state.apply(task_move, membership) {
                 Ok(next) => {
                     prop_assert_eq!(next.name(), to);
-                    prop_assert!(legal(from, to, standing), "{:?} -> {:?}", from, to);
+                    prop_assert!(legal(from, to, membership), "{:?} -> {:?}", from, to);
                     state = next;
                 }
-                Err(error) => prop_assert!(from == to || !legal(from, to, standing), "{}", error),
+                Err(error) => prop_assert!(from == to || !legal(from, to, membership), "{}", error),
             }
         }
     }
 
     #[test]
-    fn no_claim_outlives_the_work(moves in prop::collection::vec(any_move(), 0..40), standing in standing()) {
+    fn no_claim_outlives_the_work(moves in prop::collection::vec(any_move(), 0..40), membership in membership()) {
         let mut state = TaskState::Pending;
-        for wish in moves {
-            state = state.apply_through(&wish, standing).unwrap_or(state);
+        for task_move in moves {
+            state = state.apply_through(&task_move, membership).unwrap_or(state);
             let working = matches!(
                 state.name(),
                 TaskStateName::InProgress | TaskStateName::Review | TaskStateName::Blocked
@@ -111,8 +111,8 @@ proptest! {
     }
 
     #[test]
-    fn skipping_never_leaves_completed_nor_skips_a_review(wish in any_move(), before in any_move()) {
-        let done = TaskState::Completed.apply_through(&wish, EpicMembership::InEpic);
+    fn skipping_never_leaves_completed_nor_skips_a_review(task_move in any_move(), before in any_move()) {
+        let done = TaskState::Completed.apply_through(&task_move, EpicMembership::InEpic);
         prop_assert!(done.is_err() || done == Ok(TaskState::Completed));
         let state = TaskState::Pending.apply_through(&before, EpicMembership::InEpic).unwrap_or(TaskState::Pending);
         if state.name() != TaskStateName::Review && state.name() != TaskStateName::Completed {

@@ -30,7 +30,9 @@ pub(crate) async fn enlist(
     let joined = engine.enlist(Recruit { role, task, epic, cwd, parent }).await?;
     let caller = engine.caller(Principal::Agent(joined.agent), None)?;
     let toolsets = mcp_config::toolsets(&caller, &engine.settings());
-    let url = shared.app.url.clone();
+    // Where several servers share the home, agents may be anywhere.
+    let shared_url = shared.app.shared_home.as_ref().map(|home| home.url.clone());
+    let url = shared_url.unwrap_or_else(|| shared.app.url.clone());
     let (agent_id, token) = (joined.agent, joined.token);
     let mcp_config = mcp_config::claude(&url, &token, &toolsets);
     let codex_config = mcp_config::codex(&url, &token, &toolsets);

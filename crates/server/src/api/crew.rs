@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use engine::{CrewRequest, CrewStates, Past, ToolError};
+use engine::{CrewRequest, CrewStates, PastAgents, ToolError};
 use model::{AgentId, Cursor};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,8 +31,8 @@ const STATES: [(&str, CrewStates); 5] = [
 ];
 
 /// Names of the treatments of past agents.
-const PAST: [(&str, Past); 3] =
-    [("include", Past::Include), ("leave", Past::Leave), ("only", Past::Only)];
+const PAST: [(&str, PastAgents); 3] =
+    [("include", PastAgents::Include), ("leave", PastAgents::Leave), ("only", PastAgents::Only)];
 
 /// Query for agents.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -83,7 +83,7 @@ pub(crate) async fn list(
     if is_flat && asked.parent.is_some() {
         return Err(wrong("parent", "applies to the tree: omit `state` and `q`").into());
     }
-    let wish = CrewRequest {
+    let request = CrewRequest {
         parent: asked.parent,
         states,
         text,
@@ -92,7 +92,7 @@ pub(crate) async fn list(
         limit: page_limit(asked.limit)?,
         window: window(asked.window)?,
     };
-    Ok(Json(shared.app.engine.crew(wish).await?))
+    Ok(Json(shared.app.engine.crew(request).await?))
 }
 
 pub(crate) async fn rows(

@@ -87,7 +87,7 @@ impl Wanted {
         self.after.unwrap_or(last).min(last)
     }
 
-    /// Where to begin, and the number of the last event. Whoever comes with a number behind which events
+    /// Where to begin, and the number of the last event. Anyone who comes with a number behind which events
     /// were removed is refused: it would miss them without a word.
     fn begin(&self, shared: &Shared) -> Answer<(i64, i64)> {
         let EventBounds { floor, last } = shared.app.engine.event_bounds()?;
@@ -101,9 +101,9 @@ impl Wanted {
 
 /// Events that were asked for have been removed.
 fn removed(after: i64, floor: i64) -> ToolError {
-    let said =
+    let message =
         format!("events after {after} were removed; the oldest that are kept follow {floor}");
-    ToolError::not_found(said)
+    ToolError::not_found(message)
         .hint(format!("reload your data, then follow with `after={floor}` or `after=now`"))
         .detail("field", "after")
         .detail("oldest", floor)
@@ -162,7 +162,7 @@ async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<
     let mut events = Vec::new();
     loop {
         news.mark_unchanged();
-        // Asked of the store: whoever got an answer must find what it did.
+        // Asked of the store: anyone who got an answer must find what it did.
         let last = engine.event_bounds()?.last;
         while seen < last && events.len() < limit as usize {
             let left = limit - u32::try_from(events.len()).unwrap_or(limit);

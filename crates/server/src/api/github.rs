@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use engine::Hearing;
+use engine::GithubHookEffect;
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderName};
 
@@ -26,9 +26,9 @@ pub(crate) async fn webhook(
     let event = text(&EVENT).unwrap_or_default();
     let heard = shared.app.engine.github_told(event, text(&SIGNATURE), &body).await?;
     let (code, status) = match heard {
-        Hearing::Changed => (StatusCode::OK, GithubHookStatus::Changed),
-        Hearing::Unchanged => (StatusCode::OK, GithubHookStatus::Unchanged),
-        Hearing::Ignored => (StatusCode::ACCEPTED, GithubHookStatus::Ignored),
+        GithubHookEffect::Changed => (StatusCode::OK, GithubHookStatus::Changed),
+        GithubHookEffect::Unchanged => (StatusCode::OK, GithubHookStatus::Unchanged),
+        GithubHookEffect::Ignored => (StatusCode::ACCEPTED, GithubHookStatus::Ignored),
     };
     Ok((code, Json(GithubHookOutcome { status })))
 }

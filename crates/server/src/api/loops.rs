@@ -78,6 +78,6 @@ pub(crate) async fn say(
     Path(name): Path<String>,
     Input(asked): Input<LoopMessageRequest>,
 ) -> Answer<(StatusCode, Json<LoopMessageView>)> {
-    let said = shared.app.engine.loop_say(&name, asked.text.into_inner()).await?;
-    Ok((StatusCode::CREATED, Json(said)))
+    let message = shared.app.engine.loop_say(&name, asked.text.into_inner()).await?;
+    Ok((StatusCode::CREATED, Json(message)))
 }

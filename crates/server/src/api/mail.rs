@@ -1,4 +1,4 @@
-//! Letters for people to look through: those to the human and those between agents, and their threads. Reading one,
+//! Mails for people to look through: those to the human and those between agents, and their threads. Reading one,
 //! answering and sending are tools.
 
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::ToolError;
-use engine::views::LetterRequest;
+use engine::views::MailListRequest;
 use model::{AgentId, Cursor, MailId};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use wire::mail::{LetterBox, Letters, Thread};
+use wire::mail::{MailFolder, MailList, Thread};
 
 use super::paging::page_limit;
 use crate::answer::{Answer, Params};
@@ -24,9 +24,9 @@ const LONGEST_SEARCH: usize = 200;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct MailQuery {
     /// `me`: for the human; `asks`: those of them that wait for an answer; `agents`: for agents; `alerts`: for the human,
-    /// about trouble; `sent`: from the human. Absent is `me`, or all where `agent` is given
+    /// about failures; `sent`: from the human. Absent is `me`, or all where `agent` is given
     #[serde(rename = "box")]
-    of: Option<LetterBox>,
+    of: Option<MailFolder>,
     /// Only those to or from this agent
     agent: Option<AgentId>,
     /// Only those whose subject or text has these words; of a long text only the two ends are looked at
@@ -41,7 +41,7 @@ pub(crate) struct MailQuery {
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<MailQuery>,
-) -> Answer<Json<Letters>> {
+) -> Answer<Json<MailList>> {
     let limit = page_limit(asked.limit)?;
     let text = asked.q.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST_SEARCH) {
@@ -52,15 +52,15 @@ pub(crate) async fn list(
     if let Some(agent) = asked.agent {
         engine.check_agent(agent)?;
     }
-    let of = asked.of.or(if asked.agent.is_none() { Some(LetterBox::Me) } else { None });
-    let wish = LetterRequest {
+    let of = asked.of.or(if asked.agent.is_none() { Some(MailFolder::Me) } else { None });
+    let request = MailListRequest {
         of,
         agent: asked.agent,
         text,
         before: asked.after.map(Cursor::number),
         limit,
     };
-    Ok(Json(engine.letters(wish).await?))
+    Ok(Json(engine.letters(request).await?))
 }
 
 pub(crate) async fn thread(

@@ -46,7 +46,7 @@ fn mail() -> Vec<Operation> {
     vec![
         Operation::get("mail", "/api/mail", "List mail, newest first")
             .query::<super::mail::MailQuery>()
-            .answers::<wire::mail::Letters>(),
+            .answers::<wire::mail::MailList>(),
         Operation::get("mail", "/api/mail/threads/{id}", "Show the thread of a mail, oldest first")
             .part("id", "Id of any mail in the thread")
             .answers::<wire::mail::Thread>(),

@@ -35,7 +35,7 @@ pub(crate) async fn run(
     State(shared): State<Arc<Shared>>,
     Input(asked): Input<PlanRequest>,
 ) -> Answer<(StatusCode, Json<PlanView>)> {
-    let wish = PlanStart {
+    let request = PlanStart {
         path: asked.path.into_inner(),
         text: asked.text.into_inner(),
         name: asked.name.map(Line::into_inner),
@@ -44,7 +44,7 @@ pub(crate) async fn run(
         budget: asked.budget,
         again: if asked.again { Again::Yes } else { Again::No },
     };
-    Ok((StatusCode::CREATED, Json(shared.app.engine.plan_run(wish).await?)))
+    Ok((StatusCode::CREATED, Json(shared.app.engine.plan_run(request).await?)))
 }
 
 pub(crate) async fn stop(

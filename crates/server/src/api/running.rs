@@ -23,6 +23,13 @@ pub(crate) async fn status(
 ) -> Answer<Json<ServerStatus>> {
     let app = &shared.app;
     let live = app.engine.live_agents()?;
+    let shared_home = match app.shared_home.clone() {
+        Some(home) => {
+            let probe = home.probe;
+            Some(tokio::task::spawn_blocking(move || probe()).await.map_err(ToolError::internal)?)
+        }
+        None => None,
+    };
     Ok(Json(ServerStatus {
         url: app.url.clone(),
         pid: std::process::id(),
@@ -35,7 +42,7 @@ pub(crate) async fn status(
         calls: shared.counters.calls(),
         record: app.engine.record_counts()?,
         operator: principal == Principal::Operator,
-        shared_home: app.shared_home.clone(),
+        shared_home,
     }))
 }
 

@@ -62,10 +62,11 @@ fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {
         resume: asked.resume,
         ..Draft::default()
     };
-    draft.wish.model = asked.model.map(Line::into_inner);
-    draft.wish.tools = asked.tools.map(|tools| tools.into_iter().map(Line::into_inner).collect());
-    draft.wish.timeout = asked.timeout;
-    draft.wish.review = asked.review;
+    draft.options.model = asked.model.map(Line::into_inner);
+    draft.options.tools =
+        asked.tools.map(|tools| tools.into_iter().map(Line::into_inner).collect());
+    draft.options.timeout = asked.timeout;
+    draft.options.review = asked.review;
     let RunCaps { usd, tokens, agents, seconds } = asked.budget;
     draft.environment = asked.environment.0.into_iter().collect();
     draft.budget = Budget { usd, tokens, agents, seconds };
@@ -75,7 +76,7 @@ fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {
     Ok(draft)
 }
 
-/// Whoever goes on with a conversation goes on as the same, and in the same place: the conversation
+/// Anyone who goes on with a conversation goes on as the same, and in the same place: the conversation
 /// is kept with both.
 fn go_on(engine: &Engine, before: &RunAgent, draft: &mut Draft) {
     let settings = engine.settings();
@@ -125,8 +126,8 @@ pub(crate) async fn output(
     }
     let engine = &shared.app.engine;
     let agent = engine.run_agent(id_of(&id)?)?;
-    let mut wish = OutputRequest { attempt: asked.attempt, bytes, ..OutputRequest::default() };
-    (wish.from.segment, wish.from.offset) = (asked.segment, asked.offset.offset());
+    let mut request = OutputRequest { attempt: asked.attempt, bytes, ..OutputRequest::default() };
+    (request.from.segment, request.from.offset) = (asked.segment, asked.offset.offset());
     if asked.attempt.is_some_and(|attempt| !(1..=agent.attempt).contains(&attempt)) {
         let error = wrong("attempt", &format!("must be from 1 to {}", agent.attempt));
         return Err(error.into());
@@ -134,13 +135,13 @@ pub(crate) async fn output(
     let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds);
     let mut pause = FIRST_POLL_INTERVAL;
     loop {
-        let page = engine.output(agent.id, wish).await?;
+        let page = engine.output(agent.id, request).await?;
         let over = !page.lines.is_empty() || page.complete || Instant::now() >= deadline;
         if over || shared.app.shutdown.is_cancelled() {
             return Ok(Json(page));
         }
         // What comes after another attempt began is another output.
-        wish.attempt = Some(page.attempt);
+        request.attempt = Some(page.attempt);
         tokio::select! {
             () = tokio::time::sleep_until(deadline.min(Instant::now() + pause)) => {}
             () = shared.app.shutdown.cancelled() => {}

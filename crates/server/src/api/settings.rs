@@ -153,15 +153,15 @@ pub(crate) async fn save(
 ) -> Answer<Json<SavedSettings>> {
     let SaveSettingsRequest { changes, role, was } = asked;
     let change = file_change(SettingsChangeRequest { changes, role })?;
-    let (wish, reload) = (change.clone(), Arc::clone(&shared.app.reload));
+    let (request, reload) = (change.clone(), Arc::clone(&shared.app.reload));
     let (saved, reloaded) = with_files(&shared, move |files| {
-        let saved = files.save(&wish, was.as_deref())?;
+        let saved = files.save(&request, was.as_deref())?;
         if !saved.ok {
             return Err(refused(&saved));
         }
         let reloaded = reload(ReloadScope::All).map_err(|error| {
-            let said = format!("it was saved, but is not in force: {}", error.message);
-            ToolError::conflict(said).hint("fix the file, then run `adjutant reload`")
+            let text = format!("it was saved, but is not in force: {}", error.message);
+            ToolError::conflict(text).hint("fix the file, then run `adjutant reload`")
         })?;
         Ok((saved, reloaded))
     })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::{BoardRequest, BoardSlice, ToolError};
+use engine::{BoardRequest, BoardSlice, ServerVariables, ToolError};
 use model::{Column, Cursor, EpicId, TaskRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,8 +39,8 @@ pub(crate) async fn board(
     Params(asked): Params<BoardQuery>,
 ) -> Answer<Json<Board>> {
     let limit = page_limit(asked.limit.or(Some(FIRST)))?;
-    let wish = BoardRequest { epic: asked.epic, session: asked.session, words: asked.q };
-    Ok(Json(shared.app.engine.board(wish, limit).await?))
+    let request = BoardRequest { epic: asked.epic, session: asked.session, words: asked.q };
+    Ok(Json(shared.app.engine.board(request, limit).await?))
 }
 
 /// Query for tasks.
@@ -77,8 +77,8 @@ pub(crate) async fn list(
         after: asked.after,
         limit: page_limit(asked.limit)?,
     };
-    let wish = BoardRequest { epic: asked.epic, session: asked.session, words: asked.q };
-    Ok(Json(engine.board_page(wish, slice).await?))
+    let request = BoardRequest { epic: asked.epic, session: asked.session, words: asked.q };
+    Ok(Json(engine.board_page(request, slice).await?))
 }
 
 fn numbers_of(text: &str) -> Result<Vec<i64>, ToolError> {
@@ -120,7 +120,10 @@ pub(crate) async fn hand_on(
     Input(asked): Input<CheckEnvironmentRequest>,
 ) -> Answer<Json<CheckEnvironment>> {
     let given = asked.environment.0.into_iter().collect();
-    Ok(Json(shared.app.engine.hand_on_to_check(task_of(&name)?, given).await?))
+    let servers =
+        if asked.accept_servers { ServerVariables::Accepted } else { ServerVariables::Refused };
+    let kept = shared.app.engine.hand_on_to_check(task_of(&name)?, given, servers);
+    Ok(Json(kept.await?))
 }
 
 pub(crate) async fn show(
@@ -167,6 +170,6 @@ pub(crate) async fn graph(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<TaskGraphQuery>,
 ) -> Answer<Json<TaskGraph>> {
-    let wish = BoardRequest { epic: asked.epic, session: asked.session, words: asked.q };
-    Ok(Json(shared.app.engine.board_graph(wish).await?))
+    let request = BoardRequest { epic: asked.epic, session: asked.session, words: asked.q };
+    Ok(Json(shared.app.engine.board_graph(request).await?))
 }

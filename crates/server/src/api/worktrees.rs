@@ -30,11 +30,11 @@ pub(crate) async fn prune(
 ) -> Answer<Json<PrunedWorktree>> {
     let agent = shared.app.engine.agent_named(name).await?;
     let engine = &shared.app.engine;
-    let errand = engine.worktree_prune(agent).await?;
+    let job = engine.worktree_prune(agent).await?;
     let pruned = tokio::select! {
-        pruned = engine.worktree_pruned(agent, errand, REMOVAL_TIMEOUT) => pruned?,
+        pruned = engine.worktree_pruned(agent, job, REMOVAL_TIMEOUT) => pruned?,
         () = shared.app.shutdown.cancelled() => {
-            engine.worktree_pruned(agent, errand, Duration::ZERO).await?
+            engine.worktree_pruned(agent, job, Duration::ZERO).await?
         }
     };
     Ok(Json(pruned))

@@ -13,14 +13,14 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::HomeRole;
-use super::no_owner::Loss;
+use super::no_owner::AnswerLoss;
 
 /// Time that a former owner has to send what it has answered. One that hangs, or is cut off, never breaks the
 /// connection by itself.
 const FORMER_OWNER_GRACE: Duration = Duration::from_secs(2);
 
 /// Completes when a request is not to be waited for any longer.
-pub(super) type Cut = BoxFuture<'static, Loss>;
+pub(super) type Cut = BoxFuture<'static, AnswerLoss>;
 
 /// Completes a moment after another server has taken the home, or when this server ends.
 pub(super) fn cut(
@@ -38,8 +38,8 @@ pub(super) fn cut(
     };
     Box::pin(async move {
         tokio::select! {
-            () = replaced => Loss::Replaced,
-            () = ended.cancelled_owned() => Loss::Stopping,
+            () = replaced => AnswerLoss::Replaced,
+            () = ended.cancelled_owned() => AnswerLoss::Stopping,
         }
     })
 }

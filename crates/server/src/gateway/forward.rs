@@ -31,12 +31,12 @@ use tokio_util::task::TaskTracker;
 use super::HomeRole;
 use super::cut::{Cut, Download, End, cut};
 use super::headers::{FORWARDED, Owner, remove_hop_by_hop, set_upgrade, upgrade_of};
-use super::no_owner::{Loss, NoOwner, Repeat, Unanswered};
+use super::no_owner::{AnswerLoss, NoOwner, Repeat, Unanswered};
 use super::upload::Upload;
 use crate::activity::Count;
 use crate::answer::{Answer, Refusal, is_stream};
 use crate::auth::{self, is_open, is_too_long, token_of};
-use crate::connections::{LAST_CONNECTIONS, LetIn};
+use crate::connections::{AdmittedRequest, LAST_CONNECTIONS};
 use crate::server::LAST_ANSWERS;
 
 /// Time for a connection to the owner, its name and its certificate included.
@@ -48,6 +48,22 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_IDLE: usize = 64;
 /// Interval of probes of a silent connection: they find an owner that has vanished.
 const KEEPALIVE: Duration = Duration::from_secs(15);
+
+/// Whom a request is forwarded to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The server that owns the home, elsewhere: it forwards the request to nobody else
+    Owner(String),
+    /// A server of the home under this host, which may forward it where this host could
+    Inside(String),
+}
+
+impl Next {
+    fn into_url(self) -> String {
+        let (Self::Owner(url) | Self::Inside(url)) = self;
+        url
+    }
+}
 
 /// Forwards requests.
 pub(super) struct Forwarder {
@@ -78,14 +94,14 @@ impl Forwarder {
     /// Forwards a request that has passed the checks of this server, and says what came back.
     pub(super) async fn forward(
         &self,
-        owner_url: String,
+        next: Next,
         role: watch::Receiver<HomeRole>,
         request: Request,
     ) -> Response {
         // Whether the token is valid is for the owner to say, which answers at once if it is not.
         let may_be_let_in = !is_open(&request) && token_of(&request).is_some();
-        let let_in = if may_be_let_in { LetIn::note(&request) } else { None };
-        match self.send(owner_url, role, request).await {
+        let let_in = if may_be_let_in { AdmittedRequest::note(&request) } else { None };
+        match self.send(next, role, request).await {
             Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED => answer,
             Ok(answer) => auth::hold(let_in, answer),
             Err(refusal) => refusal.into_response(),
@@ -94,13 +110,15 @@ impl Forwarder {
 
     async fn send(
         &self,
-        owner_url: String,
+        next: Next,
         role: watch::Receiver<HomeRole>,
         mut request: Request,
     ) -> Answer<Response> {
-        if request.headers().contains_key(FORWARDED) {
+        let forwarder = matches!(next, Next::Owner(_)).then_some(&self.server_id);
+        if forwarder.is_some() && request.headers().contains_key(FORWARDED) {
             return Err(refused(NoOwner::Forwarded));
         }
+        let owner_url = next.into_url();
         if is_too_long(request.headers()) {
             return Err(Refusal::too_long());
         }
@@ -115,7 +133,7 @@ impl Forwarder {
         parts.uri = owner.uri(&parts.uri)?;
         parts.version = Version::HTTP_11;
         parts.extensions.clear();
-        owner.address(&mut parts.headers, &self.server_id);
+        owner.address(&mut parts.headers, forwarder);
         if let Some((protocol, _)) = &switch {
             set_upgrade(&mut parts.headers, protocol.clone());
         }
@@ -135,7 +153,9 @@ impl Forwarder {
             None => lost(&error, repeat),
         })?;
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
-            let Some((_, client)) = switch else { return Err(unanswered(Loss::Broken, repeat)) };
+            let Some((_, client)) = switch else {
+                return Err(unanswered(AnswerLoss::Broken, repeat));
+            };
             return Ok(self.switch(client, answer, cut));
         }
         Ok(pass_on(answer, cut))
@@ -197,14 +217,18 @@ fn refused(reason: NoOwner) -> Refusal {
     ToolError::from(reason).into()
 }
 
-fn unanswered(loss: Loss, repeat: Repeat) -> Refusal {
+fn unanswered(loss: AnswerLoss, repeat: Repeat) -> Refusal {
     refused(NoOwner::Unanswered(Unanswered { loss, repeat }))
 }
 
 /// Tells a request that never left from one whose outcome nobody knows.
 fn lost(error: &ClientError, repeat: Repeat) -> Refusal {
     tracing::debug!(error = error as &dyn Error, "forwarded request failed");
-    if was_sent(error) { unanswered(Loss::Broken, repeat) } else { refused(NoOwner::Unreachable) }
+    if was_sent(error) {
+        unanswered(AnswerLoss::Broken, repeat)
+    } else {
+        refused(NoOwner::Unreachable)
+    }
 }
 
 fn was_sent(error: &ClientError) -> bool {

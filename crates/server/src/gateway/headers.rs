@@ -82,9 +82,9 @@ impl Owner {
         format!("{}{path}", self.url).parse().map_err(|_| nowhere())
     }
 
-    /// Makes a request's headers those of a request to the owner. Its `Host` and `Origin` have been accepted here,
-    /// so they become the owner's own.
-    pub(super) fn address(&self, headers: &mut HeaderMap, server_id: &HeaderValue) {
+    /// Makes a request's headers those of a request to the owner, in the name of the server that forwards it. Its `Host`
+    /// and `Origin` have been accepted here, so they become the owner's own.
+    pub(super) fn address(&self, headers: &mut HeaderMap, forwarder: Option<&HeaderValue>) {
         remove_hop_by_hop(headers);
         // It has been answered here: the body is asked for when the owner takes it.
         headers.remove(EXPECT);
@@ -92,7 +92,9 @@ impl Owner {
         if headers.contains_key(ORIGIN) {
             headers.insert(ORIGIN, self.origin.clone());
         }
-        headers.insert(FORWARDED, server_id.clone());
+        if let Some(forwarder) = forwarder {
+            headers.insert(FORWARDED, forwarder.clone());
+        }
     }
 }
 
@@ -142,7 +144,7 @@ mod tests {
             ("expect", "100-continue"),
             ("mcp-session-id", "s"),
         ]);
-        owner.address(&mut all, &HeaderValue::from_static("sv_1"));
+        owner.address(&mut all, Some(&HeaderValue::from_static("sv_1")));
         let sent = headers(&[
             ("host", "one.example:3001"),
             ("origin", "https://one.example:3001"),
@@ -152,8 +154,13 @@ mod tests {
         assert_eq!(all, sent);
         // One that says no origin gets none.
         let mut plain = headers(&[("host", "crew.example")]);
-        owner.address(&mut plain, &HeaderValue::from_static("sv_1"));
+        owner.address(&mut plain, Some(&HeaderValue::from_static("sv_1")));
         assert!(!plain.contains_key(ORIGIN));
+        // On the way to a server of the same host it is no more forwarded than it was.
+        let mut inside = headers(&[("host", "crew.example"), ("adjutant-forwarded", "sv_2")]);
+        owner.address(&mut inside, None);
+        let kept = headers(&[("host", "one.example:3001"), ("adjutant-forwarded", "sv_2")]);
+        assert_eq!(inside, kept);
     }
 
     #[test]

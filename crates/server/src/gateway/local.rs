@@ -1,4 +1,4 @@
-//! What a server answers about itself, whoever owns the home; and what its own router answers.
+//! Answers of a server about itself, no matter which server owns the home; and those of its own router.
 
 use axum::Router;
 use axum::body::Body;
@@ -12,16 +12,16 @@ use tower::ServiceExt as _;
 use wire::server::{HealthStatus, ServerHealth, ServerProof, ServerRole};
 
 use super::no_owner::NoOwner;
-use super::{Face, GatewayOptions, HomeRole};
+use super::{GatewayOptions, GatewayState, HomeRole};
 use crate::answer::Refusal;
 use crate::auth::{token_of, unauthenticated};
 use crate::metrics::METRICS_TYPE;
-use crate::paths::{METRICS, READY};
+use crate::paths::{METRICS, READY, SHUTDOWN};
 use crate::proof::{PROOF, ProofQuery};
 use crate::server::wrong_method;
 
 /// Answers from the owner's router.
-pub(super) async fn own(face: &Face, router: Router, mut request: Request) -> Response {
+pub(super) async fn own(face: &GatewayState, router: Router, mut request: Request) -> Response {
     let is_metrics = request.uri().path() == METRICS && *request.method() == Method::GET;
     request.extensions_mut().insert(ServerRole::Owner);
     let answer = router.oneshot(request).await.unwrap_or_else(|never| match never {});
@@ -42,8 +42,12 @@ async fn with_metrics(answer: Response, more: &str) -> Response {
     Response::from_parts(parts, Body::from([&text, more.as_bytes()].concat()))
 }
 
-/// Answers `/healthz`, `/readyz`, `/metrics` and the request for a proof of a server that does not answer for its home.
-pub(super) async fn answer(face: &Face, role: &HomeRole, request: Request) -> Response {
+/// Answers `/healthz`, `/readyz`, `/metrics`, the request for a proof and the request to end of a server that does not
+/// answer for its home.
+pub(super) async fn answer(face: &GatewayState, role: &HomeRole, request: Request) -> Response {
+    if (request.uri().path(), request.method()) == (SHUTDOWN, &Method::POST) {
+        return shutdown(face, &request);
+    }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return wrong_method(request).await;
     }
@@ -51,21 +55,35 @@ pub(super) async fn answer(face: &Face, role: &HomeRole, request: Request) -> Re
         METRICS => metrics(face, &request),
         READY => readiness(face, role).into_response(),
         PROOF => proof(face, &request),
+        SHUTDOWN => wrong_method(request).await,
         _ => (StatusCode::OK, health(face, role, None)).into_response(),
     }
 }
 
-fn metrics(face: &Face, request: &Request) -> Response {
+/// Ends this server, which is none of the owner's business.
+fn shutdown(face: &GatewayState, request: &Request) -> Response {
+    if !is_from_operator(face, request) {
+        return Refusal::from(unauthenticated()).into_response();
+    }
+    face.options.stop.cancel();
+    StatusCode::ACCEPTED.into_response()
+}
+
+fn is_from_operator(face: &GatewayState, request: &Request) -> bool {
+    let known = face.options.probe.operator_hash();
+    token_of(request).is_some_and(|token| known == Some(engine::hash_token(token)))
+}
+
+fn metrics(face: &GatewayState, request: &Request) -> Response {
     let probe = &face.options.probe;
-    let is_operator = |token: &str| probe.operator_hash() == Some(engine::hash_token(token));
-    if !token_of(request).is_some_and(is_operator) {
+    if !is_from_operator(face, request) {
         return Refusal::from(unauthenticated()).into_response();
     }
     ([(CONTENT_TYPE, METRICS_TYPE)], probe.metrics()).into_response()
 }
 
 /// Proves to the operator who this server is: another server's proof would be for another address.
-fn proof(face: &Face, request: &Request) -> Response {
+fn proof(face: &GatewayState, request: &Request) -> Response {
     let GatewayOptions { own_url, version, probe, .. } = &face.options;
     let Some(operator) = probe.operator_hash() else {
         let why = "the home has not been read yet".to_owned();
@@ -83,7 +101,7 @@ fn proof(face: &Face, request: &Request) -> Response {
 }
 
 /// A server that knows the owner can have requests answered.
-fn readiness(face: &Face, role: &HomeRole) -> (StatusCode, Json<ServerHealth>) {
+fn readiness(face: &GatewayState, role: &HomeRole) -> (StatusCode, Json<ServerHealth>) {
     match role {
         HomeRole::Waiting { why } | HomeRole::Suspended { why } => {
             (StatusCode::SERVICE_UNAVAILABLE, health(face, role, Some(why.clone())))
@@ -94,7 +112,7 @@ fn readiness(face: &Face, role: &HomeRole) -> (StatusCode, Json<ServerHealth>) {
     }
 }
 
-fn health(face: &Face, role: &HomeRole, unready: Option<String>) -> Json<ServerHealth> {
+fn health(face: &GatewayState, role: &HomeRole, unready: Option<String>) -> Json<ServerHealth> {
     let role = match role {
         HomeRole::Waiting { .. } | HomeRole::Suspended { .. } => ServerRole::Waiting,
         HomeRole::Following { .. } => ServerRole::Follower,

@@ -23,7 +23,7 @@ pub(super) enum NoOwner {
 
 /// Why an answer did not come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Loss {
+pub(super) enum AnswerLoss {
     /// The connection broke
     Broken,
     /// Another server has taken the home
@@ -35,7 +35,7 @@ pub(super) enum Loss {
 /// A request whose answer did not come.
 #[derive(Debug)]
 pub(super) struct Unanswered {
-    pub(super) loss: Loss,
+    pub(super) loss: AnswerLoss,
     pub(super) repeat: Repeat,
 }
 
@@ -85,11 +85,13 @@ impl From<NoOwner> for ToolError {
             }
             NoOwner::Unanswered(Unanswered { loss, repeat }) => {
                 let happened = match loss {
-                    Loss::Broken => {
+                    AnswerLoss::Broken => {
                         "the owner of this home broke the connection before it answered; it is being replaced"
                     }
-                    Loss::Replaced => "the owner of this home was replaced before it answered",
-                    Loss::Stopping => {
+                    AnswerLoss::Replaced => {
+                        "the owner of this home was replaced before it answered"
+                    }
+                    AnswerLoss::Stopping => {
                         "this server stops, and the owner of the home has not answered yet"
                     }
                 };

@@ -33,7 +33,7 @@ const PING: Duration = Duration::from_secs(15);
 
 /// Route of a request: past `rmcp` or through it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum RequestRoute {
     /// All of them
     Long,
     /// All but calls of our own tools that are beyond doubt
@@ -43,7 +43,7 @@ pub(crate) enum Way {
 /// An MCP server behind the gate.
 pub(crate) struct Endpoint<H> {
     shared: Arc<Shared>,
-    way: Way,
+    way: RequestRoute,
     service: Arc<StreamableHttpService<H, LocalSessionManager>>,
 }
 
@@ -57,7 +57,7 @@ impl<H> Clone for Endpoint<H> {
 impl<H: ServerHandler> Endpoint<H> {
     pub(crate) fn new(
         shared: &Arc<Shared>,
-        way: Way,
+        way: RequestRoute,
         handler: impl Fn() -> H + Send + Sync + 'static,
     ) -> Self {
         // The gate has checked `Host` and `Origin` already.
@@ -97,8 +97,8 @@ impl<H: ServerHandler> Endpoint<H> {
         };
         let open = self.check_session(request.headers_mut(), principal)?;
         if request.method() == Method::POST {
-            let is_short =
-                self.way == Way::Short && short::may_be(request.method(), request.headers());
+            let is_short = self.way == RequestRoute::Short
+                && short::may_be(request.method(), request.headers());
             let (parts, body) = request.into_parts();
             let bytes = read_bytes(body).await?;
             let _due = self.shared.answers.enter();

@@ -39,7 +39,7 @@ const INSTRUCTIONS: &str = "Adjutant's tools for a crew of agents. The list hold
 const PROGRESS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Our MCP server, as `rmcp` wants it: one for each session, or for each request of the newer era.
-pub(crate) struct Face {
+pub(crate) struct McpHandler {
     shared: Arc<Shared>,
     /// Principal that opened it; every request is authenticated again
     opener: Option<Principal>,
@@ -47,7 +47,7 @@ pub(crate) struct Face {
     early: Mutex<Option<Listening>>,
 }
 
-impl Face {
+impl McpHandler {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
         let opener = OPENER.try_with(|opener| *opener).ok();
         Self { shared: Arc::clone(shared), opener, early: Mutex::default() }
@@ -91,7 +91,7 @@ fn visit(context: &Context) -> Answer<&Visit> {
     })
 }
 
-impl ServerHandler for Face {
+impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -266,7 +266,7 @@ impl ServerHandler for Face {
     }
 }
 
-impl Face {
+impl McpHandler {
     /// Calls a tool and answers with what came of it, or with why not.
     async fn answer_call(
         &self,
@@ -284,8 +284,9 @@ impl Face {
         };
         let parts = context.extensions.get::<Parts>();
         let key = parts.and_then(|parts| calls::key_of(&parts.headers));
-        let wish = ToolRequest { principal: visit.principal, as_agent: None, entry, input, key };
-        Ok(match self.call(wish, visit, context).await {
+        let tool_request =
+            ToolRequest { principal: visit.principal, as_agent: None, entry, input, key };
+        Ok(match self.call(tool_request, visit, context).await {
             Ok(output) => done(output),
             Err(failure) => failed(failure.body(), entry.def.toolset()),
         })
@@ -293,7 +294,7 @@ impl Face {
 
     async fn call(
         &self,
-        wish: ToolRequest,
+        tool_request: ToolRequest,
         visit: &Visit,
         context: &Context,
     ) -> Result<Output, Failure> {
@@ -318,7 +319,7 @@ impl Face {
                 }
             }
         });
-        calls::watch(&self.shared, wish, gone, report).await
+        calls::watch(&self.shared, tool_request, gone, report).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sessions of older protocol versions: their owners, stored in the record so that they outlive the server.
 //!
-//! A principal has a bounded number of idle ones. Whoever is to be closed is marked at once, under the
+//! A principal has a bounded number of idle ones. Anyone who is to be closed is marked at once, under the
 //! same lock under which requests enter, and closed a moment later by [`keep_house`].
 
 use std::collections::{HashMap, HashSet};
@@ -60,7 +60,7 @@ struct Registry {
 /// A session with its owner.
 struct Owned {
     by: Principal,
-    standing: SessionStanding,
+    settle_state: SettleState,
     /// Requests and streams that are open
     open: usize,
     /// When it became idle, in ticks
@@ -71,7 +71,7 @@ struct Owned {
 
 /// Use of a session since it was loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SessionStanding {
+enum SettleState {
     Settled,
     Unsettled,
 }
@@ -81,8 +81,8 @@ impl Registry {
         if self.sessions.contains_key(id) {
             return;
         }
-        let standing = SessionStanding::Unsettled;
-        let owned = Owned { by, standing, open: 0, idle_since, is_closing: false };
+        let settle_state = SettleState::Unsettled;
+        let owned = Owned { by, settle_state, open: 0, idle_since, is_closing: false };
         self.sessions.insert(id.to_owned(), owned);
         self.of.entry(by).or_default().insert(id.to_owned());
     }
@@ -136,7 +136,7 @@ pub(crate) struct Settling<'a> {
 impl Settling<'_> {
     /// Notes that the session is there, so that others need not wait for each other.
     pub(crate) fn done(self) {
-        self.sessions.note(&self.id, SessionStanding::Settled);
+        self.sessions.note(&self.id, SettleState::Settled);
     }
 }
 
@@ -232,7 +232,7 @@ impl Sessions {
     /// Lets a request of a session pass; alone, if it may have to bring the session back.
     ///
     /// `rmcp` shows a session that comes back from the record before it has heard its opening words,
-    /// and whoever is quicker than those ends it.
+    /// and anyone who is quicker than those ends it.
     pub(crate) async fn settle(&self, id: &str) -> Option<Settling<'_>> {
         if self.is_settled(id).await {
             return None;
@@ -241,7 +241,7 @@ impl Sessions {
         if self.is_settled(id).await {
             return None;
         }
-        self.note(id, SessionStanding::Unsettled);
+        self.note(id, SettleState::Unsettled);
         Some(Settling { sessions: self, id: id.to_owned(), _alone: alone })
     }
 
@@ -250,12 +250,12 @@ impl Sessions {
         let live = self.manager.sessions.read().await.contains_key(id);
         let registry = self.read();
         let session = registry.sessions.get(id);
-        live && session.is_some_and(|session| session.standing == SessionStanding::Settled)
+        live && session.is_some_and(|session| session.settle_state == SettleState::Settled)
     }
 
-    fn note(&self, id: &str, standing: SessionStanding) {
+    fn note(&self, id: &str, settle_state: SettleState) {
         if let Some(session) = self.write().sessions.get_mut(id) {
-            session.standing = standing;
+            session.settle_state = settle_state;
         }
     }
 

@@ -48,7 +48,7 @@ struct Params {
 /// Required `_meta` of the newer era; other fields are allowed.
 #[derive(Debug, Deserialize)]
 struct Meta {
-    /// A wish for progress: only `rmcp` can fulfil it
+    /// A request for progress: only `rmcp` can fulfil it
     #[serde(rename = "progressToken")]
     progress: Option<Value>,
     #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
@@ -107,8 +107,8 @@ pub(crate) async fn answer(
     }
     let input = message.params.arguments.map_or(Value::Null, Value::Object);
     let key = calls::key_of(&parts.headers);
-    let wish = ToolRequest { principal, as_agent: None, entry, input, key };
-    let result = match calls::at_once(shared, wish).await {
+    let request = ToolRequest { principal, as_agent: None, entry, input, key };
+    let result = match calls::at_once(shared, request).await {
         Ok(output) => success(&output.text)?,
         Err(failure) => serde_json::to_string(&failed(failure.body(), entry.def.toolset())).ok()?,
     };

@@ -1,7 +1,7 @@
 //! Resource subscriptions. One task follows the events for all of them.
 //!
 //! A listener has a set of what it listens to and a set of what it has not been told yet. The
-//! follower never waits for a client: it fills the second set and rings; whoever delivers empties
+//! follower never waits for a client: it fills the second set and rings; anyone who delivers empties
 //! it at the client's pace, and what changes twice meanwhile is told once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -308,7 +308,7 @@ impl EventReaction for Follower {
     }
 
     async fn react(&mut self) -> Result<NextRun, ToolError> {
-        // Asked before it is looked who listens: whoever comes later is not concerned by what came before.
+        // Asked before it is looked who listens: anyone who comes later is not concerned by what came before.
         let target = *self.shared.app.engine.last_event().borrow();
         if self.shared.subscriptions.count() > 0 {
             self.seen = self.catch_up(None).await?;

@@ -71,7 +71,7 @@ async fn an_agent_is_enlisted_and_discharged() {
 }
 
 #[tokio::test]
-async fn bad_wishes_are_answered_in_one_shape() {
+async fn bad_requests_are_answered_in_one_shape() {
     let world = World::new();
     for (method, path, body, status, code) in [
         (Method::POST, "/api/agents", json!({}), 422, "INVALID_INPUT"),

@@ -95,23 +95,23 @@ async fn only_the_operator_cleans_and_copies() {
 }
 
 #[tokio::test]
-async fn cleaning_says_what_went_and_what_is_wrong_with_a_wish() {
+async fn cleaning_says_what_went_and_what_is_wrong_with_a_request() {
     let world = World::new();
     write(&world, EventKind::NoteAdded, 5).await;
-    let wish = json!({ "olderThan": "0s", "dryRun": true, "only": ["events", "answers"] });
-    let (status, body) = post(&world, "/api/clean", OPERATOR, &wish).await;
+    let input = json!({ "olderThan": "0s", "dryRun": true, "only": ["events", "answers"] });
+    let (status, body) = post(&world, "/api/clean", OPERATOR, &input).await;
     assert_eq!(status, StatusCode::OK, "{body}");
     let parts: Vec<&str> =
         body["parts"].as_array().unwrap().iter().filter_map(|part| part["part"].as_str()).collect();
     assert_eq!((parts, &body["dryRun"]), (vec!["events", "answers"], &json!(true)));
-    for (wish, field) in [
+    for (input, field) in [
         (json!({ "olderThan": "a month" }), "olderThan"),
         (json!({ "olderThan": "-1d" }), "olderThan"),
         (json!({ "only": ["everything"] }), "only"),
         (json!({ "dryrun": true }), "dryrun"),
     ] {
-        let (status, body) = post(&world, "/api/clean", OPERATOR, &wish).await;
-        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{wish}");
+        let (status, body) = post(&world, "/api/clean", OPERATOR, &input).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{input}");
         assert_eq!(body["details"]["field"], field, "{body}");
     }
 }
@@ -134,8 +134,8 @@ async fn the_check_of_the_chain_names_its_archives() {
     for _ in 0..5 {
         world.enlist("worker").await;
     }
-    let wish = json!({ "olderThan": "0s", "only": ["audit"] });
-    let (status, body) = post(&world, "/api/clean", OPERATOR, &wish).await;
+    let input = json!({ "olderThan": "0s", "only": ["audit"] });
+    let (status, body) = post(&world, "/api/clean", OPERATOR, &input).await;
     assert_eq!(status, StatusCode::OK, "{body}");
     let name = body["parts"][0]["archives"][0].clone();
     let checked = world.get("/api/audit/verify").await;

@@ -1,5 +1,5 @@
 //! Connections over real sockets: one that says half of what it wants is closed, too many are refused, and
-//! whoever was let in stays.
+//! anyone who was let in stays.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -97,7 +97,7 @@ async fn half_a_body_is_waited_for_and_then_refused() {
 }
 
 #[tokio::test]
-async fn whoever_was_let_in_is_under_no_timeout() {
+async fn an_admitted_request_is_under_no_timeout() {
     let world = World::new();
     let soon = Duration::from_millis(50);
     let limits = ConnectionLimits { header_timeout: soon, body_timeout: soon, ..LIMITS };

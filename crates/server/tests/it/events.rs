@@ -18,7 +18,7 @@ pub(crate) struct Sse {
 
 /// One of them.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct StreamEvent {
     pub(crate) name: String,
     pub(crate) id: Option<i64>,
     pub(crate) data: Value,
@@ -47,7 +47,7 @@ impl Sse {
     }
 
     /// The next message, heartbeats aside; nothing when the stream has ended.
-    pub(crate) async fn next(&mut self) -> Option<Said> {
+    pub(crate) async fn next(&mut self) -> Option<StreamEvent> {
         loop {
             let block = self.block().await?;
             let value = |field: &str| {
@@ -57,7 +57,7 @@ impl Sse {
             let Some(data) = value("data:") else { continue };
             let name = value("event:").unwrap_or_else(|| "message".to_owned());
             let id = value("id:").map(|id| id.parse().unwrap());
-            return Some(Said { name, id, data: serde_json::from_str(&data).unwrap() });
+            return Some(StreamEvent { name, id, data: serde_json::from_str(&data).unwrap() });
         }
     }
 
@@ -229,7 +229,8 @@ async fn a_reader_of_what_is_rare_is_told_how_far_it_was_looked() {
     write(&world, EventKind::NoteAdded, 25_000).await;
     let (mut stream, _) = open(&world, "/api/events?kind=mail.sent", None).await;
     for number in [10_000, 20_000] {
-        let seen = Said { name: "seen".into(), id: Some(number), data: json!({ "last": number }) };
+        let seen =
+            StreamEvent { name: "seen".into(), id: Some(number), data: json!({ "last": number }) };
         assert_eq!(stream.next().await.unwrap(), seen);
     }
     write(&world, EventKind::MailSent, 1).await;
@@ -242,7 +243,7 @@ async fn a_silent_stream_shows_that_it_is_alive_and_how_far_it_was_looked() {
     let (mut stream, _) = open(&world, "/api/events?kind=mail.sent", None).await;
     assert_eq!(stream.block().await.unwrap(), ":\n\n");
     write(&world, EventKind::NoteAdded, 3).await;
-    let seen = Said { name: "seen".into(), id: Some(3), data: json!({ "last": 3 }) };
+    let seen = StreamEvent { name: "seen".into(), id: Some(3), data: json!({ "last": 3 }) };
     assert_eq!(stream.next().await.unwrap(), seen);
     assert_eq!(stream.block().await.unwrap(), ":\n\n", "said once");
 }
@@ -260,7 +261,7 @@ async fn a_link_that_is_taken_back_ends_the_streams_of_who_came_by_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_was_answered_finds_what_it_did() {
+async fn an_answered_caller_finds_what_it_did() {
     let world = World::new();
     let decision = json!({ "title": "Go on", "body": "There is more to do." });
     for number in 1..=300 {
@@ -285,7 +286,7 @@ async fn a_watched_server_is_in_use_and_its_end_ends_the_stream() {
 }
 
 #[tokio::test]
-async fn whoever_takes_json_as_well_gets_json() {
+async fn a_client_that_accepts_json_as_well_gets_json() {
     let world = World::new();
     write(&world, EventKind::NoteAdded, 1).await;
     for (accept, streams) in [

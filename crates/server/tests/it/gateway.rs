@@ -1,5 +1,6 @@
 //! A server that shares its home with others, over real sockets: it forwards to the owner, and becomes one.
 
+mod homes;
 mod refusals;
 mod roles;
 mod streams;
@@ -46,6 +47,8 @@ struct Peer {
     address: SocketAddr,
     role: watch::Sender<HomeRole>,
     shutdown: CancellationToken,
+    /// Cancelled by a request to end
+    stop: CancellationToken,
     serving: JoinHandle<std::io::Result<()>>,
     client: Client<HttpConnector, Body>,
 }
@@ -57,7 +60,7 @@ impl Peer {
 
     async fn with_limits(role: HomeRole, limits: ConnectionLimits) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
         let options = GatewayOptions {
             server_id: "sv_peer".to_owned(),
             url: format!("http://{address}"),
@@ -66,13 +69,14 @@ impl Peer {
             hosts: vec!["crew.example".to_owned()],
             limits,
             probe: Arc::new(Probe),
+            stop: stop.clone(),
         };
         let (role, seen) = watch::channel(role);
         let shutdown = CancellationToken::new();
         let serving = Gateway::new(options, seen).serve(listener, shutdown.clone());
         let serving = TaskTracker::new().spawn(serving);
         let client = Client::builder(TokioExecutor::new()).build_http();
-        Self { address, role, shutdown, serving, client }
+        Self { address, role, shutdown, stop, serving, client }
     }
 
     /// One that follows the owner at an address.

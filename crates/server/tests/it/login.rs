@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::world::{CHANGED, OPERATOR, Stream, World, request, whole};
 
-async fn link(world: &World, wish: Value) -> (String, String) {
-    let (status, made) = world.ask(Method::POST, "/api/links", OPERATOR, Some(wish)).await;
+async fn link(world: &World, input: Value) -> (String, String) {
+    let (status, made) = world.ask(Method::POST, "/api/links", OPERATOR, Some(input)).await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
     let url = made["url"].as_str().unwrap();
     let code = url.strip_prefix("http://127.0.0.1:3001/#login=").unwrap();
@@ -69,8 +69,8 @@ async fn a_link_for_looking_lets_in_often_and_nobody_act() {
         let (status, _) = world.ask(Method::POST, "/api/links", token, Some(json!({}))).await;
         assert_eq!(status, StatusCode::FORBIDDEN, "nor let itself in as somebody else");
     }
-    let wish = json!({ "days": 2 });
-    let (status, refused) = world.ask(Method::POST, "/api/links", OPERATOR, Some(wish)).await;
+    let input = json!({ "days": 2 });
+    let (status, refused) = world.ask(Method::POST, "/api/links", OPERATOR, Some(input)).await;
     assert_eq!(
         (status, &refused["details"]["field"]),
         (StatusCode::UNPROCESSABLE_ENTITY, &json!("days"))

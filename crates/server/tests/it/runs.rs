@@ -24,11 +24,11 @@ async fn run(world: &World, role: &str, prompt: &str) -> String {
 #[tokio::test]
 async fn an_agent_is_started_and_shown_whole() {
     let world = World::new();
-    let wish = json!({
+    let request = json!({
         "role": "worker", "kind": "codex", "prompt": "Mend the parser", "model": "small",
         "tools": ["Read"], "timeout": 60, "budget": { "usd": 1.5, "agents": 2 }, "cwd": "/tmp",
     });
-    let (status, started) = post(&world, "/api/runs", wish).await;
+    let (status, started) = post(&world, "/api/runs", request).await;
     assert_eq!(status, StatusCode::CREATED, "{started}");
     let (id, slug) = (started["agentId"].as_str().unwrap(), &started["taskSlug"]);
     assert_eq!(started["role"], "worker");
@@ -135,7 +135,7 @@ async fn an_agent_is_found_by_part_of_its_id_or_as_the_last() {
 }
 
 #[tokio::test]
-async fn bad_wishes_for_agents_are_answered_in_one_shape() {
+async fn bad_requests_for_agents_are_answered_in_one_shape() {
     let world = World::new();
     let id = run(&world, "worker", "x").await;
     let enlisted = world.enlist("worker").await.id;

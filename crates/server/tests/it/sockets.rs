@@ -189,7 +189,7 @@ async fn a_silent_socket_is_pinged_and_told_how_far_it_was_looked() {
 }
 
 #[tokio::test]
-async fn whoever_talks_back_is_told_why_it_is_closed() {
+async fn a_client_that_talks_back_is_told_why_it_is_closed() {
     let world = World::new();
     let address = listen(&world).await;
     for (message, code) in [

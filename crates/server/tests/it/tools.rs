@@ -228,7 +228,7 @@ async fn the_short_way_and_the_long_way_say_the_same() {
         }
         let short =
             world.send(newer_request(path, &agent.token, "tools/call", params.clone())).await;
-        // Only `rmcp` can report progress, so whoever asks for it takes the long way.
+        // Only `rmcp` can report progress, so anyone who asks for it takes the long way.
         params["_meta"] = json!({ "progressToken": 1 });
         let long = world.send(newer_request(path, &agent.token, "tools/call", params)).await;
         let (short, long) = (whole(short).await, whole(long).await);
@@ -288,7 +288,7 @@ async fn arguments_that_are_no_object_are_a_tools_error() {
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
 }
 
-/// The only version with batches is declined: whoever asks for it gets the one before.
+/// The only version with batches is declined: anyone who asks for it gets the one before.
 #[tokio::test]
 async fn no_version_is_agreed_on_that_has_batches() {
     let world = World::new();

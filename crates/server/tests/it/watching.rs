@@ -358,8 +358,8 @@ async fn a_visitor_may_watch_and_nobody_is_nobody() {
     let id = started(&world, "command").await;
     say(&folder(&world, &id, 1), &[("out", "hello")]);
     fs::write(folder(&world, &id, 1).join("prompt.md"), "Be good.\n\nDo the thing").unwrap();
-    let wish = Some(json!({ "readOnly": true }));
-    let (_, link) = world.ask(Method::POST, "/api/links", OPERATOR, wish).await;
+    let payload = Some(json!({ "readOnly": true }));
+    let (_, link) = world.ask(Method::POST, "/api/links", OPERATOR, payload).await;
     let code = link["url"].as_str().unwrap().split_once("#login=").unwrap().1.to_owned();
     let body = Body::from(json!({ "code": code }).to_string());
     let (_, _, tab) =

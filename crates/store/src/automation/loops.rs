@@ -29,7 +29,7 @@ pub struct Loop {
     /// Number of hook runs so far
     pub hook_runs: u32,
     /// Pending request of a person
-    pub wish: Option<LoopRequest>,
+    pub request: Option<LoopRequest>,
     /// Why it waits or ended
     pub why: Option<String>,
     /// The iteration it is in, or had last
@@ -91,6 +91,8 @@ pub struct LoopOrder {
     pub commits: bool,
     /// Budget for the whole loop
     pub cap: Option<Usd>,
+    /// Names of the variables that the server had for its hooks when a person last started it, as a JSON array
+    pub environment: String,
 }
 
 /// Words for a loop's next agent.
@@ -112,11 +114,11 @@ pub struct LoopMessage {
 
 const COLUMNS: &str = "number, session, state, phase, step, hook_run, hook_runs, wish, why, iteration, next, agent_id, \
      last, failures, most_failures, role, kind, cwd, extra, spec_path, spec, template, commits, cap_nanos, seen, \
-     recovery, created_at, updated_at, ended_at";
+     recovery, created_at, updated_at, ended_at, environment";
 
 fn read(row: &Row<'_>) -> Result<Loop, StoreError> {
     let mut cells = RowReader::of(row);
-    Ok(Loop {
+    let mut one = Loop {
         number: cells.get()?,
         session: cells.get()?,
         state: cells.named(LoopState::parse)?,
@@ -124,7 +126,7 @@ fn read(row: &Row<'_>) -> Result<Loop, StoreError> {
         step: cells.count()?,
         hook_run: cells.get()?,
         hook_runs: cells.count()?,
-        wish: cells.get::<Option<String>>()?.as_deref().and_then(LoopRequest::parse),
+        request: cells.get::<Option<String>>()?.as_deref().and_then(LoopRequest::parse),
         why: cells.get()?,
         iteration: cells.count()?,
         next: cells.count()?,
@@ -142,13 +144,16 @@ fn read(row: &Row<'_>) -> Result<Loop, StoreError> {
             template: cells.get()?,
             commits: cells.get::<i64>()? != 0,
             cap: cells.get::<Option<i64>>()?.map(Usd::from_nanos),
+            environment: String::new(),
         },
         seen: cells.get()?,
         recovery: cells.get()?,
         created_at: cells.time()?,
         updated_at: cells.time()?,
         ended_at: cells.time_opt()?,
-    })
+    };
+    one.order.environment = cells.get()?;
+    Ok(one)
 }
 
 fn read_message(row: &Row<'_>) -> Result<LoopMessage, StoreError> {
@@ -205,7 +210,7 @@ impl Tx<'_> {
                 why = $8, iteration = $9, next = $10, agent_id = $11, last = $12, failures = $13,
                 most_failures = $14, role = $15, kind = $16, cwd = $17, extra = $18, spec_path = $19,
                 spec = $20, template = $21, commits = $22, cap_nanos = $23, seen = $24, recovery = $25,
-                updated_at = $26, ended_at = $27
+                updated_at = $26, ended_at = $27, environment = $28
              WHERE session = $1",
             params![
                 one.session,
@@ -214,7 +219,7 @@ impl Tx<'_> {
                 one.step,
                 one.hook_run,
                 one.hook_runs,
-                one.wish.map(LoopRequest::name),
+                one.request.map(LoopRequest::name),
                 one.why,
                 one.iteration,
                 one.next,
@@ -234,7 +239,8 @@ impl Tx<'_> {
                 one.seen,
                 one.recovery,
                 now.as_millis(),
-                one.ended_at.map(Timestamp::as_millis)
+                one.ended_at.map(Timestamp::as_millis),
+                order.environment
             ],
         )?;
         Ok(())

@@ -30,7 +30,7 @@ pub struct NewPlan {
     pub role: String,
     /// As which kind, where somebody chose one
     pub kind: Option<String>,
-    /// The task of whoever runs it
+    /// Task of the agent that runs it
     pub task: TaskId,
     /// Agent that coordinates it
     pub coordinator: AgentId,
@@ -59,7 +59,7 @@ pub struct Plan {
     pub role: String,
     /// As which kind, where somebody chose one
     pub kind: Option<String>,
-    /// The task of whoever runs it
+    /// Task of the agent that runs it
     pub task: TaskId,
     /// Current or last coordinator
     pub coordinator: AgentId,
@@ -90,7 +90,7 @@ pub struct PlanStep {
     pub cap: Option<Usd>,
 }
 
-/// Whoever comes next to run a plan.
+/// The next coordinator of a plan.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanTurn {
     /// Coordinating agent
@@ -194,7 +194,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Hands a plan to whoever comes next, who is to await what the one before started and what still runs.
+    /// Hands a plan to the next coordinator, who is to await what the one before started and what still runs.
     pub fn plan_hand_over(
         &mut self,
         plan: &Plan,
@@ -323,7 +323,7 @@ impl Tx<'_> {
         )
     }
 
-    /// The letters to the human of those who run a plan and all below them, answered or not, oldest first.
+    /// The mails to the human of those who run a plan and all below them, answered or not, oldest first.
     pub fn plan_mails(&self, plan: i64) -> Result<Vec<Mail>, StoreError> {
         self.all(
             &format!(

@@ -182,7 +182,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Notes that a letter about an agent's failures with a tool goes out now; false if one went out
+    /// Notes that a mail about an agent's failures with a tool goes out now; false if one went out
     /// since `since`.
     pub fn escalation_claim(
         &mut self,

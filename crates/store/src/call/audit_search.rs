@@ -35,7 +35,7 @@ pub enum AuditCallerFilter {
     Agent(AgentId),
     /// Those of agents in this role, or with this in their id
     Like(String),
-    /// The operator's, in whoever's name
+    /// The operator's, in any agent's name
     Operator,
 }
 

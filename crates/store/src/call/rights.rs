@@ -24,7 +24,7 @@ impl Tx<'_> {
         })
     }
 
-    /// Records rights that come into force. Of equal ones only the last stay: whoever is bound by earlier ones is bound by
+    /// Records rights that come into force. Of equal ones only the last stay: an agent bound by earlier ones is bound by
     /// later ones too.
     pub fn rights_put(&mut self, body: &str, now: Timestamp) -> Result<(), StoreError> {
         let last = self.rights_last()?;

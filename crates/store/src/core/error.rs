@@ -75,6 +75,12 @@ pub enum StoreError {
         /// Number of this owner among all that the home had
         epoch: i64,
     },
+    /// A commit is in the log of its home, and this server could not take it into its own file.
+    #[error("the home has the commit, and this server could not keep it ({why}); it ends")]
+    NotKept {
+        /// Reason
+        why: String,
+    },
     /// A commit does not fit into an entry of the log.
     #[error("a commit of {bytes} bytes is too large for the log; the limit is {limit}")]
     TooLarge {
@@ -111,6 +117,7 @@ impl StoreError {
             | Self::Diverged { .. }
             | Self::Unfit { .. }
             | Self::Fenced { .. }
+            | Self::NotKept { .. }
             | Self::File { .. }
             | Self::TooLarge { .. }
             | Self::Stopped => false,
@@ -151,6 +158,7 @@ impl StoreError {
             Self::Away { why } => Self::Away { why: why.clone() },
             Self::Unfit { why } => Self::Unfit { why: why.clone() },
             Self::Fenced { home, epoch } => Self::Fenced { home: home.clone(), epoch: *epoch },
+            Self::NotKept { why } => Self::NotKept { why: why.clone() },
             Self::TooLarge { bytes, limit } => Self::TooLarge { bytes: *bytes, limit: *limit },
             Self::File { path, why } => Self::File { path: path.clone(), why: why.clone() },
             Self::Stopped => Self::Stopped,

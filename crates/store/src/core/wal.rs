@@ -2,7 +2,7 @@
 //!
 //! SQLite's own checkpoints never wait, so that readers who overlap keep the log from starting again
 //! and it grows for as long as they come. Beyond a size the writer therefore waits a moment for
-//! them: while it holds the write lock nothing is appended, whoever begins to read needs no more of
+//! them: while it holds the write lock nothing is appended, and one that begins to read needs no more of
 //! the log than there is, and each reader that ends brings the checkpoint closer to its end.
 //!
 //! The size is what SQLite says of it after each commit. To ask the file would cost the next commit: a file whose times

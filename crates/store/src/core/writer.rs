@@ -29,7 +29,7 @@ const MAX_BATCH_OPERATIONS: usize = 512;
 const UNAWAITED_ROWS_DELAY: Duration = Duration::from_millis(25);
 /// Rows whose commit failed wait this long for the next try.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
-/// With so many rows waiting, whoever brings more has to wait too.
+/// With so many rows waiting, a caller that brings more has to wait too.
 const MAX_UNAWAITED_ROWS: usize = 20_000;
 
 /// State of the writing thread.
@@ -106,7 +106,7 @@ impl UnawaitedRows {
 trait WriterJob: Send {
     /// Runs it. False: it failed, and what it did must be undone.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
-    /// Answers whoever asked, once it is known whether the commit held.
+    /// Answers the callers, once it is known whether the commit held.
     fn finish(self: Box<Self>, commit: Result<(), StoreError>);
 }
 

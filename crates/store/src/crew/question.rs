@@ -16,7 +16,7 @@ pub struct Question {
     pub request: String,
     /// The tool it wants to use
     pub tool: String,
-    /// The letter that asks
+    /// The mail that asks
     pub mail: MailId,
     /// `allow`, or `deny` and why
     pub answer: Option<String>,
@@ -61,7 +61,7 @@ impl Tx<'_> {
         Ok(added > 0)
     }
 
-    /// The question that a letter asks.
+    /// The question that a mail asks.
     pub fn question_by_mail(&self, mail: MailId) -> Result<Option<Question>, StoreError> {
         self.one(
             &format!("SELECT {COLUMNS} FROM question WHERE mail_id = $1"),

@@ -24,7 +24,7 @@ pub struct NewRun {
     /// Summary, one line
     pub summary: String,
     /// Everything else it is asked with, as JSON
-    pub wish: String,
+    pub options: String,
     /// The agent whose conversation it goes on with
     pub resumed_from: Option<AgentId>,
     /// The conversation to go on with
@@ -41,7 +41,7 @@ pub struct Run {
     /// Summary, one line
     pub summary: String,
     /// Everything else it was asked with, as JSON
-    pub wish: String,
+    pub options: String,
     /// The agent whose conversation it goes on with
     pub resumed_from: Option<AgentId>,
     /// The model that answers it
@@ -50,7 +50,7 @@ pub struct Run {
     pub conversation: Option<String>,
     /// Read position in its output
     pub read: ReadPosition,
-    /// The wish to end it
+    /// The request to end it
     pub stop: Option<StopRequest>,
     /// When its first attempt began
     pub started_at: Option<Timestamp>,
@@ -83,7 +83,7 @@ pub struct ReadPosition {
     pub notes: Option<String>,
 }
 
-/// The wish to end an agent. The first one counts.
+/// The request to end an agent. The first one counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopRequest {
     /// Requested outcome
@@ -147,7 +147,7 @@ fn read(row: &Row<'_>) -> Result<Run, StoreError> {
         agent: cells.parse()?,
         prompt: cells.get()?,
         summary: cells.get()?,
-        wish: cells.get()?,
+        options: cells.get()?,
         resumed_from: cells.parse_opt()?,
         model: cells.get()?,
         conversation: cells.get()?,
@@ -213,7 +213,7 @@ impl Tx<'_> {
                 id,
                 prompt,
                 clean(&new.summary),
-                clean(&new.wish),
+                clean(&new.options),
                 new.resumed_from.map(|id| id.to_string()),
                 new.conversation
             ],
@@ -307,7 +307,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Remembers the wish to end an agent; false if there is one already.
+    /// Remembers the request to end an agent; false if there is one already.
     pub fn run_stop(&mut self, agent: AgentId, stop: &StopRequest) -> Result<bool, StoreError> {
         let changed = self.execute(
             "UPDATE run SET stop_outcome = $2, stop_reason = $3

@@ -8,40 +8,40 @@ use crate::core::error::StoreError;
 use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
-/// An errand to be.
+/// A job to be recorded.
 #[derive(Debug, Clone)]
 pub struct NewOutboxJob {
     /// Its id
     pub id: OutboxJobId,
     /// Kind of job
     pub kind: OutboxJobKind,
-    /// Errands of one lane are run one after the other
+    /// Jobs of one lane run one after the other
     pub lane: String,
     /// Agent concerned
     pub agent: Option<AgentId>,
     /// Requesting agent
     pub caller: Option<AgentId>,
     /// Parameters as JSON
-    pub wish: String,
+    pub parameters: String,
 }
 
-/// An errand.
+/// An outbox job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutboxJob {
-    /// Its place among all errands
+    /// Its place among all outbox jobs
     pub number: i64,
     /// Its id
     pub id: OutboxJobId,
     /// Kind of job
     pub kind: OutboxJobKind,
-    /// Errands of one lane are run one after the other
+    /// Jobs of one lane run one after the other
     pub lane: String,
     /// Agent concerned
     pub agent: Option<AgentId>,
     /// Requesting agent
     pub caller: Option<AgentId>,
     /// Parameters as JSON
-    pub wish: String,
+    pub parameters: String,
     /// Progress notes as JSON
     pub notes: Option<String>,
     /// Number of attempts
@@ -70,7 +70,7 @@ fn read(row: &Row<'_>) -> Result<OutboxJob, StoreError> {
         lane: cells.get()?,
         agent: cells.parse_opt()?,
         caller: cells.parse_opt()?,
-        wish: cells.get()?,
+        parameters: cells.get()?,
         notes: cells.get()?,
         tries: cells.count()?,
         due_at: cells.time()?,
@@ -100,14 +100,14 @@ impl Tx<'_> {
                 new.lane,
                 new.agent.map(|id| id.to_string()),
                 new.caller.map(|id| id.to_string()),
-                new.wish,
+                new.parameters,
                 now.as_millis()
             ],
         )?;
         Ok(())
     }
 
-    /// The errand of that id.
+    /// The job of that id.
     pub fn outbox_job_get(&self, id: OutboxJobId) -> Result<Option<OutboxJob>, StoreError> {
         self.one(
             &format!("SELECT {COLUMNS} FROM errand WHERE id = $1"),
@@ -125,7 +125,7 @@ impl Tx<'_> {
         )
     }
 
-    /// The errand of a kind for an agent that is not over, if there is one.
+    /// The job of a kind for an agent that is not over, if there is one.
     pub fn outbox_job_open_of(
         &self,
         kind: OutboxJobKind,
@@ -141,13 +141,13 @@ impl Tx<'_> {
         )
     }
 
-    /// Notes what is known of an errand now.
+    /// Notes what is known of an outbox job now.
     pub fn outbox_job_set_notes(&mut self, id: OutboxJobId, notes: &str) -> Result<(), StoreError> {
         self.execute("UPDATE errand SET notes = $2 WHERE id = $1", params![id.to_string(), notes])?;
         Ok(())
     }
 
-    /// Notes that an errand has to wait until then.
+    /// Notes that an outbox job has to wait until then.
     pub fn outbox_job_reschedule(
         &mut self,
         id: OutboxJobId,
@@ -160,7 +160,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Notes that an errand went wrong, and when it is begun again.
+    /// Notes that an outbox job went wrong, and when it is begun again.
     pub fn outbox_job_retry(&mut self, id: OutboxJobId, due: Timestamp) -> Result<(), StoreError> {
         self.execute(
             "UPDATE errand SET tries = tries + 1, due_at = $2 WHERE id = $1 AND ended_at IS NULL",
@@ -169,7 +169,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Notes what came of an errand: an answer or an error, as JSON. False if it was over already.
+    /// Notes what came of an outbox job: an answer or an error, as JSON. False if it was over already.
     pub fn outbox_job_end(
         &mut self,
         id: OutboxJobId,

@@ -9,7 +9,7 @@ use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::mail::message::{COLUMNS, Mail, Recipient, read};
 
-/// As many of the human's newest letters are asked whether they wait for an answer.
+/// As many of the human's newest mails are asked whether they wait for an answer.
 const MAX_MAILS_SEARCHED: u32 = 1000;
 
 /// Mailbox to list.
@@ -23,10 +23,10 @@ pub enum Mailbox {
     Of(AgentId),
 }
 
-/// A letter in a list: what it says is cut.
+/// A mail in a list: what it says is cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailLine {
-    /// Its place among all letters
+    /// Its place among all mails
     pub number: i64,
     /// Its id
     pub id: MailId,
@@ -85,7 +85,7 @@ fn line(row: &Row<'_>) -> Result<MailLine, StoreError> {
     })
 }
 
-/// Two lists as one, each letter once.
+/// Two lists as one, each mail once.
 fn newest_first(mut rows: Vec<MailLine>) -> Vec<MailLine> {
     rows.sort_by_key(|row| std::cmp::Reverse(row.number));
     rows.dedup_by_key(|row| row.number);
@@ -93,7 +93,7 @@ fn newest_first(mut rows: Vec<MailLine>) -> Vec<MailLine> {
 }
 
 impl Tx<'_> {
-    /// Lists letters before a number, newest first.
+    /// Lists mails before a number, newest first.
     pub fn mail_newest(
         &self,
         which: Mailbox,
@@ -128,7 +128,7 @@ impl Tx<'_> {
         Ok(Page::cut(rows, limit, |row| row.number))
     }
 
-    /// The letters to the human that nobody has answered and whose writers have not ended, newest first.
+    /// The mails to the human that nobody has answered and whose writers have not ended, newest first.
     /// Those that ask leave for a tool are among them however old they are.
     pub fn mail_unanswered(&self) -> Result<Vec<MailLine>, StoreError> {
         let mut rows = self.all(
@@ -168,7 +168,7 @@ impl Tx<'_> {
         Ok(found.flatten())
     }
 
-    /// The letters that answer a letter, oldest first, each by its place and its id.
+    /// The mails that answer a mail, oldest first, each by its place and its id.
     pub fn mail_answered_by(
         &self,
         id: MailId,
@@ -184,7 +184,7 @@ impl Tx<'_> {
         )
     }
 
-    /// The human's first answer to a letter.
+    /// The human's first answer to a mail.
     pub fn mail_settled_by(&self, id: MailId) -> Result<Option<Mail>, StoreError> {
         self.one(
             &format!(

@@ -75,7 +75,7 @@ impl Sender {
     }
 }
 
-/// A letter to be.
+/// A mail to be.
 #[derive(Debug, Clone)]
 pub struct NewMail {
     /// Its id
@@ -92,10 +92,10 @@ pub struct NewMail {
     pub reply_to: Option<MailId>,
 }
 
-/// A letter.
+/// A mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
-    /// Its place among all letters
+    /// Its place among all mails
     pub number: i64,
     /// Its id
     pub id: MailId,
@@ -164,7 +164,7 @@ impl Tx<'_> {
         Ok(mail)
     }
 
-    /// Puts a letter into an inbox.
+    /// Puts a mail into an inbox.
     pub fn mail_insert(&mut self, new: &NewMail, now: Timestamp) -> Result<(), StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM mail", [])?;
         let id = new.id.to_string();
@@ -189,7 +189,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The letter of that id.
+    /// The mail of that id.
     pub fn mail_get(&self, id: MailId) -> Result<Option<Mail>, StoreError> {
         self.one(
             &format!("SELECT {COLUMNS} FROM mail WHERE id = $1"),
@@ -198,7 +198,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Notes that a letter was read; the first time counts.
+    /// Notes that a mail was read; the first time counts.
     pub fn mail_mark_read(&mut self, id: MailId, now: Timestamp) -> Result<bool, StoreError> {
         let changed = self.execute(
             "UPDATE mail SET read_at = $2 WHERE id = $1 AND read_at IS NULL",
@@ -230,7 +230,7 @@ impl Tx<'_> {
         Ok(Page::cut(rows, limit, |mail| mail.number))
     }
 
-    /// The newest letters of an inbox that nobody has read, newest first.
+    /// The newest mails of an inbox that nobody has read, newest first.
     pub fn mail_unread_newest(&self, of: Recipient, limit: u32) -> Result<Vec<Mail>, StoreError> {
         self.all(
             &format!(
@@ -259,7 +259,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Gives an unread letter to another reader, with a note above what it says.
+    /// Gives an unread mail to another reader, with a note above what it says.
     pub fn mail_forward(
         &mut self,
         id: MailId,

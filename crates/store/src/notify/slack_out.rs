@@ -49,7 +49,7 @@ pub struct NewSlackOut {
     pub body: String,
     /// In whose name, or which reaction
     pub name: Option<String>,
-    /// The letter that it tells of
+    /// The mail that it tells of
     pub mail: Option<MailId>,
 }
 
@@ -260,7 +260,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The letters that were shown in a thread, the newest first.
+    /// The mails that were shown in a thread, the newest first.
     pub fn slack_mails(&self, channel: &str, thread: &str) -> Result<Vec<MailId>, StoreError> {
         self.all(
             "SELECT mail FROM slack_out WHERE channel = $1 AND thread = $2 AND mail IS NOT NULL

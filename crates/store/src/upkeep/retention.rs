@@ -79,7 +79,7 @@ impl Tx<'_> {
         Ok(until.max(self.event_floor()?))
     }
 
-    /// The number up to which events are old enough to go, whoever needs them.
+    /// The number up to which events are old enough to go, no matter which reader needs them.
     pub fn event_removable_by_age(&self, before: Timestamp) -> Result<i64, StoreError> {
         // The newest event stays: numbers go on from it.
         Ok((self.event_number_at(before)? - 1).min(self.event_last()? - 1))

@@ -35,7 +35,7 @@ pub struct AgentDetails {
     /// The model that answers it
     pub model: Option<String>,
     /// Options of its run, as JSON
-    pub wish: Option<String>,
+    pub options: Option<String>,
     /// When its first attempt began
     pub started_at: Option<Timestamp>,
     /// When it must be over
@@ -105,7 +105,7 @@ fn glance(row: &Row<'_>) -> Result<AgentDetails, StoreError> {
     Ok(AgentDetails {
         summary: cells.get()?,
         model: cells.get()?,
-        wish: cells.get()?,
+        options: cells.get()?,
         started_at: cells.time_opt()?,
         deadline_at: cells.time_opt()?,
         cost: cells.get::<Option<i64>>()?.map(Usd::from_nanos),

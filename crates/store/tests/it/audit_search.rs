@@ -388,7 +388,7 @@ async fn a_check_goes_on_where_the_last_one_ended_and_finds_what_was_changed_sin
 }
 
 #[tokio::test]
-async fn a_time_before_and_after_everything_is_no_trouble() {
+async fn a_time_before_and_after_everything_is_accepted() {
     let (_dir, store) = varied(50).await;
     let old = AuditSearch { until: Some(Timestamp::from_millis(0)), ..AuditSearch::default() };
     assert!(find(&store, &old, AuditSearchOrder::Newest).is_empty());

@@ -6,11 +6,11 @@ use store::{BoardFilter, BoardMark, BoardPart, NewTask, Store, StoreError};
 
 use crate::support::{NOW, add_task, agent, open};
 
-async fn change(store: &Store, number: i64, wish: TaskMove) {
+async fn change(store: &Store, number: i64, task_move: TaskMove) {
     store
         .write(move |tx| {
             let mut task = tx.task_find(&TaskRef::Number(number))?.unwrap();
-            task.state = task.state.apply_through(&wish, EpicMembership::Alone).unwrap();
+            task.state = task.state.apply_through(&task_move, EpicMembership::Alone).unwrap();
             tx.task_save(&task, NOW)
         })
         .await

@@ -22,7 +22,7 @@ fn verdict(store: &Store) -> ChainVerification {
     store.read(|tx| tx.audit_verify()).unwrap()
 }
 
-/// The cut behind that row, as whoever wrote its archive asks for it.
+/// The cut behind that row, as the writer of its archive asks for it.
 fn cut_behind(store: &Store, last_row: i64) -> AuditCut {
     let (archived, row) = store
         .read(|tx| Ok::<_, store::StoreError>((tx.audit_archived()?, tx.audit_get(last_row)?)))

@@ -20,7 +20,7 @@ fn write_everywhere(tx: &mut Tx<'_>) -> Result<(), StoreError> {
         agent: READER,
         prompt: said(),
         summary: said(),
-        wish: json!({ "schema": said() }).to_string(),
+        options: json!({ "schema": said() }).to_string(),
         resumed_from: None,
         conversation: None,
     })?;

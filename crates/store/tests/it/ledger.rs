@@ -1,6 +1,8 @@
 //! Homes in a real PostgreSQL: taking, appending, doubts, following, snapshots.
 
+mod followers;
 mod lease;
+mod placement;
 mod servers;
 
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use std::time::Duration;
 use rusqlite::types::Value;
 use store::{
     AgentCounts, EntryKind, EventDraft, Follower, LedgerAddress, LedgerClient, NewEntry, NewHome,
-    OwnedHome, Owner, Store, StoreError, Taking, Task,
+    OwnedHome, Owner, Store, StoreError, TakeOutcome, Task,
 };
 use tempfile::TempDir;
 use testkit::postgres::Postgres;
@@ -106,10 +108,10 @@ fn take(client: LedgerClient, id: &str, lease: Duration) -> OwnedHome {
     taken(client.take("shop", &owner(id, lease)).unwrap()).unwrap()
 }
 
-fn taken(taking: Taking) -> Option<OwnedHome> {
+fn taken(taking: TakeOutcome) -> Option<OwnedHome> {
     match taking {
-        Taking::Taken(home) => Some(*home),
-        Taking::Occupied(..) => None,
+        TakeOutcome::Taken(home) => Some(*home),
+        TakeOutcome::Occupied(..) => None,
     }
 }
 
@@ -193,8 +195,8 @@ fn an_owner_whose_lease_ran_out_commits_nothing_after_the_next_one() {
     let mut client = ledger.client();
     let new = loop {
         match client.take("shop", &owner("new", LONG_LEASE)).unwrap() {
-            Taking::Taken(home) => break *home,
-            Taking::Occupied(back, _) => client = *back,
+            TakeOutcome::Taken(home) => break *home,
+            TakeOutcome::Occupied(back, _) => client = *back,
         }
     };
     let new = ledger.open("new", new);
@@ -361,6 +363,12 @@ fn a_file_that_differs_from_the_log_is_noticed_and_a_foreign_one_is_refused() {
     assert!(matches!(error, StoreError::Diverged { seq: 2, .. }), "{error:?}");
     let error = Follower::open(&file, "hm_2").unwrap_err();
     assert!(error.to_string().contains("hm_1"), "{error}");
+    // One of a newer program, as a snapshot may be, is left alone.
+    let newer = rusqlite::Connection::open(&file).unwrap();
+    newer.pragma_update(None, "user_version", store::SCHEMA_VERSION + 1).unwrap();
+    drop(newer);
+    let error = Follower::open(&file, HOME).unwrap_err();
+    assert!(matches!(error, StoreError::Newer { .. }) && !error.is_damage(), "{error:?}");
     let plain = ledger.file("plain");
     drop(Store::open(&plain).unwrap());
     let error = Follower::open(&plain, HOME).unwrap_err();

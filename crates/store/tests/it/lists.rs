@@ -6,12 +6,12 @@ use store::{Store, TaskFilter};
 
 use crate::support::{NOW, add_task, open};
 
-async fn change(store: &Store, number: i64, wish: TaskMove, priority: i64) {
+async fn change(store: &Store, number: i64, task_move: TaskMove, priority: i64) {
     store
         .write(move |tx| {
             let mut task = tx.task_find(&model::TaskRef::Number(number))?.unwrap();
             task.state =
-                task.state.apply_through(&wish, model::task::EpicMembership::Alone).unwrap();
+                task.state.apply_through(&task_move, model::task::EpicMembership::Alone).unwrap();
             task.priority = Priority::new(priority).unwrap();
             tx.task_save(&task, NOW)
         })

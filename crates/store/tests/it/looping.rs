@@ -19,6 +19,7 @@ fn order() -> LoopOrder {
         template: Some("{{spec}}".into()),
         commits: true,
         cap: Some(Usd::from_dollars(2.5)),
+        environment: r#"["DATABASE_URL"]"#.into(),
     }
 }
 
@@ -33,7 +34,7 @@ async fn a_loop_is_read_as_it_was_written() {
             row.state = LoopState::Running;
             row.phase = Phase::Before;
             (row.step, row.hook_run, row.hook_runs) = (2, Some(7), 7);
-            row.wish = Some(LoopRequest::Pause);
+            row.request = Some(LoopRequest::Pause);
             row.why = Some("why".into());
             (row.iteration, row.next, row.last) = (3, 4, Some(9));
             row.agent = Some(AgentId::from_bits(1));

@@ -1,4 +1,4 @@
-//! Letters are listed newest first, threads are found, and what waits for an answer is known.
+//! Mails are listed newest first, threads are found, and what waits for an answer is known.
 
 use model::agent::{AgentEvent, AgentState, Outcome};
 use model::{AgentId, MailId};
@@ -92,7 +92,7 @@ async fn what_a_person_has_not_answered_waits_while_its_writer_lives() {
     mail(&store, 2, Some(A), human, None).await;
     mail(&store, 3, Some(B), human, None).await;
     mail(&store, 4, None, Recipient::Agent(A), Some(1)).await;
-    // An agent's own letter to its letter is no answer.
+    // An agent's own mail to its mail is no answer.
     mail(&store, 5, Some(A), human, Some(2)).await;
     let open = || {
         let lines = store.read(|tx| tx.mail_unanswered()).unwrap();
@@ -172,9 +172,9 @@ async fn the_tasks_behind_a_task_are_those_that_are_not_over() {
                 tx.task_add_need(number, 1)?;
             }
             let mut done = tx.task_find(&model::TaskRef::Number(3))?.unwrap();
-            let wish = model::task::TaskMove::Complete;
+            let input = model::task::TaskMove::Complete;
             done.state =
-                done.state.apply_through(&wish, model::task::EpicMembership::Alone).unwrap();
+                done.state.apply_through(&input, model::task::EpicMembership::Alone).unwrap();
             tx.task_save(&done, NOW)
         })
         .await
@@ -184,7 +184,7 @@ async fn the_tasks_behind_a_task_are_those_that_are_not_over() {
     assert_eq!(store.read(|tx| tx.tasks_behind(1, 1)).unwrap().len(), 1);
 }
 
-/// Lists of letters walk no table from its beginning.
+/// Lists of mails walk no table from its beginning.
 #[tokio::test]
 async fn every_list_of_letters_is_served_by_an_index() {
     let (dir, _store) = open();

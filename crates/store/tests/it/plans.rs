@@ -91,7 +91,7 @@ async fn plans_are_listed_in_pages_newest_first() {
 }
 
 #[tokio::test]
-async fn whoever_takes_over_has_the_living_and_the_costs_of_all_are_the_plans() {
+async fn a_new_coordinator_has_the_live_agents_and_the_costs_of_all_are_the_plans() {
     let (_dir, store) = open();
     enrol(&store, 1, None).await;
     enrol(&store, 2, Some(FIRST)).await;

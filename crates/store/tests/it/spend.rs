@@ -44,7 +44,7 @@ async fn crew(store: &Store) {
                 agent: id(bits),
                 prompt: "p".into(),
                 summary: "s".into(),
-                wish: "{}".into(),
+                options: "{}".into(),
                 resumed_from: None,
                 conversation: None,
             })?;

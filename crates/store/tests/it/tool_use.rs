@@ -36,7 +36,7 @@ async fn flushed(store: &Store) {
 }
 
 #[tokio::test]
-async fn calls_of_agents_are_counted_whoever_records_them() {
+async fn calls_of_agents_are_counted_for_every_recorder() {
     let (_dir, store) = open();
     for draft in [by(1, SEND), by(1, SEND), failed(by(1, SEND)), by(2, READ)] {
         store.write(move |tx| tx.audit_append(&draft)).await.unwrap();

@@ -1,4 +1,4 @@
-//! The write-ahead log stays small, whoever reads beside the writer.
+//! The write-ahead log stays small, with readers beside the writer.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

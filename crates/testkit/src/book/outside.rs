@@ -17,13 +17,13 @@ const CODEX: &str = include_str!("codex.sh");
 
 /// What a page needs of the outside; it ends with this value.
 #[derive(Debug, Default)]
-pub(super) struct Surroundings {
+pub(super) struct OutsideServices {
     github: Option<FakeGitHub>,
     receivers: Vec<Receiver>,
     postgres: Option<Postgres>,
 }
 
-impl Surroundings {
+impl OutsideServices {
     /// Brings about what the page says that it needs.
     pub(super) async fn of(page: &Page, world: &mut World, bin: &Path) -> Result<Self> {
         let mut outside = Self::default();

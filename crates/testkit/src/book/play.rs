@@ -8,14 +8,14 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 
 use super::compare;
-use super::outside::Surroundings;
+use super::outside::OutsideServices;
 use super::page::Page;
 use super::script::{StepOutcome, TypedStep, answers, script, steps};
 use crate::World;
 
 /// How long a page may take.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(150);
-/// More troubles than this follow from the first ones.
+/// More problems than this follow from the first ones.
 const MAX_PROBLEMS_SHOWN: usize = 5;
 /// Ends whatever a page has left running: its servers, wherever it made a home, and its tmux.
 const STOP_SERVERS_SCRIPT: &str = "for home in .adjutant */.adjutant; do
@@ -31,7 +31,7 @@ pub struct PageOutcome {
     /// Everything that was typed, and what came
     pub told: String,
     /// What was not as the page says; empty where all of it was
-    pub troubles: String,
+    pub problems: String,
 }
 
 /// Does what a page says, with this binary for `adjutant`.
@@ -51,7 +51,7 @@ pub async fn play(binary: &Path, page: &Page) -> Result<PageOutcome> {
     world.set("GIT_CONFIG_GLOBAL", git.display().to_string());
     world.set("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
     world.set("TMUX_TMPDIR", world.scratch().display().to_string());
-    let outside = Surroundings::of(page, &mut world, &bin).await?;
+    let outside = OutsideServices::of(page, &mut world, &bin).await?;
 
     let steps = steps(page)?;
     let (file, output) = (world.scratch().join("page.sh"), world.scratch().join("output"));
@@ -63,32 +63,32 @@ pub async fn play(binary: &Path, page: &Page) -> Result<PageOutcome> {
     world.shell(STOP_SERVERS_SCRIPT).await?;
 
     let answers = answers(&came);
-    let mut troubles = Vec::new();
+    let mut problems = Vec::new();
     for (step, answer) in steps.iter().zip(&answers) {
-        troubles.extend(trouble(page, step, answer));
+        problems.extend(problem(page, step, answer));
     }
     if let Some(next) = steps.get(answers.len()) {
-        troubles.push(format!(
+        problems.push(format!(
             "{}:{}: the shell ended before this: $ {}",
             page.name, next.line, next.typed
         ));
     } else if ended.is_err() {
-        troubles.push(format!("{}: it took more than {PAGE_TIMEOUT:?}", page.name));
+        problems.push(format!("{}: it took more than {PAGE_TIMEOUT:?}", page.name));
     }
     if let Err(error) = outside.finish() {
-        troubles.push(format!("{}: {error:#}", page.name));
+        problems.push(format!("{}: {error:#}", page.name));
     }
-    let more = troubles.len().saturating_sub(MAX_PROBLEMS_SHOWN);
-    troubles.truncate(MAX_PROBLEMS_SHOWN);
+    let more = problems.len().saturating_sub(MAX_PROBLEMS_SHOWN);
+    problems.truncate(MAX_PROBLEMS_SHOWN);
     if more > 0 {
-        troubles.push(format!("… and {more} more"));
+        problems.push(format!("… and {more} more"));
     }
     let told = told(&steps, &answers);
-    Ok(PageOutcome { typed: steps.len(), told, troubles: troubles.join("\n\n") })
+    Ok(PageOutcome { typed: steps.len(), told, problems: problems.join("\n\n") })
 }
 
 /// What is wrong with what came of a step.
-fn trouble(page: &Page, step: &TypedStep, answer: &StepOutcome) -> Option<String> {
+fn problem(page: &Page, step: &TypedStep, answer: &StepOutcome) -> Option<String> {
     let place = format!("{}:{}: $ {}", page.name, step.line, step.typed);
     let shown = step.shown.as_deref().unwrap_or_default();
     let fails = shown.iter().any(|line| line.starts_with("error:"));

@@ -168,7 +168,7 @@ impl Examples {
         shown
     }
 
-    /// Whoever did it.
+    /// The person who did it.
     pub(super) fn somebody(&self) -> Value {
         self.pull["user"].clone()
     }

@@ -10,7 +10,7 @@ use super::serve::Shared;
 use super::show::Detail;
 use crate::receiver::hmac;
 
-/// What GitHub posts to whoever wants to hear of an event.
+/// A delivery that GitHub posts for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     /// The value of `X-GitHub-Event`

@@ -41,7 +41,7 @@ pub(super) fn fill_text(text: &str, heard: &ConversationState) -> String {
     filled
 }
 
-/// What a path stands for; a path to nothing says so, for whoever reads the log of a failed test.
+/// Value at a path. A path to nothing gives a text that says so in the log of a failed test.
 fn look_up(path: &str, heard: &ConversationState) -> Value {
     let mut steps = path.trim().split('.');
     let text = match steps.next() {

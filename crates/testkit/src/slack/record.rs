@@ -153,7 +153,7 @@ impl Record {
         let id = format!("envelope-{number}");
         self.envelopes.push(Envelope { id, payload, acknowledged: false, sent: 0, over: 0 });
         for socket in self.sockets.values() {
-            // Whoever is gone hears it over the next one.
+            // Anyone who is gone hears it over the next one.
             drop(socket.send(SocketCommand::Look));
         }
     }

@@ -110,7 +110,8 @@ pub struct LoopStopping {
     /// Session of the loop
     pub session: String,
     /// Action that the operator asked for
-    pub wish: LoopRequest,
+    #[serde(rename = "wish")]
+    pub request: LoopRequest,
     /// Number of the current iteration
     pub iteration: u32,
 }

@@ -4,6 +4,7 @@ import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useReadOnly } from '../../api/overview';
 import { Button } from '../../parts/Button';
+import { CopyButton } from '../../parts/CopyButton';
 import { ConfirmDialog } from '../../parts/ConfirmDialog';
 import { Problem } from '../../parts/Problem';
 import { hasEnded, getStateLook } from '../../parts/State';
@@ -22,6 +23,7 @@ import { formatTarget, describeFailure } from './mergeQueue';
 function ApprovalFacts({ task, story }: { readonly task: ReviewQueueTask; readonly story: ReviewStory | undefined }) {
   const last = story?.reviews.findLast((review) => review.state !== 'undone');
   const { worker, lastMerge } = task;
+  const missing = task.missingVariables ?? [];
   const clashes = task.overlaps.filter((overlap) => (overlap.conflicts?.length ?? 0) > 0);
   const touches = task.overlaps.filter((overlap) => (overlap.conflicts?.length ?? 0) === 0);
   return (
@@ -62,6 +64,12 @@ function ApprovalFacts({ task, story }: { readonly task: ReviewQueueTask; readon
       ))}
       {touches.length > 0 && <Fact icon={GitMerge}>changes the same files as {touches.map((overlap) => overlap.slug).join(', ')}, without conflict</Fact>}
       {task.uncommitted.length > 0 && <Fact icon={FileWarning}>{pluralize(task.uncommitted.length, 'uncommitted file is', 'uncommitted files are')} not included</Fact>}
+      {missing.length > 0 && (
+        <Fact icon={TriangleAlert} isProblem>
+          the check lacks {missing.join(', ')} of the shell since the server restarted: approve with <CopyButton text={`adjutant review approve ${task.number}`} label={`adjutant review approve ${task.number}`} />{' '}
+          in a shell that has {missing.length === 1 ? 'it' : 'them'}
+        </Fact>
+      )}
       {lastMerge !== null && lastMerge.state === 'sent_back' && (
         <Fact icon={Undo2}>
           <Link href={`/reviews/${lastMerge.id}`}>sent back before: {describeFailure(lastMerge)}</Link>
@@ -102,6 +110,7 @@ function ApprovalDecision({ task, onDone }: { readonly task: ReviewQueueTask; re
   const [error, setError] = useState<unknown>(null);
   const [isReasonMissing, setIsReasonMissing] = useState(false);
   const { worker } = task;
+  const missing = task.missingVariables ?? [];
   const isWorkerLive = worker !== null && !hasEnded(worker.state);
   const workerName = worker === null ? 'the next agent' : `${worker.role} ${shortenId(worker.id)}`;
   const sendBack = async () => {
@@ -158,6 +167,7 @@ function ApprovalDecision({ task, onDone }: { readonly task: ReviewQueueTask; re
           verb="Approve and queue"
           onClose={() => setIsConfirming(false)}
           onConfirm={async () => {
+            if (missing.length > 0) await actions.acceptServerVariables(task.id);
             await actions.approve(task);
             onDone();
           }}
@@ -170,6 +180,7 @@ function ApprovalDecision({ task, onDone }: { readonly task: ReviewQueueTask; re
               <code>{formatTarget(task.target ?? '')}</code> when their turn comes and the project's check passes.
             </p>
           )}
+          {missing.length > 0 && <p>The check runs with the server&apos;s environment: the {missing.join(', ')} of the shell went with the server that restarted.</p>}
           {isWorkerLive && <p>{workerName} ends after that.</p>}
           {task.mergesCleanly === false && <p>It does not merge cleanly and will be sent back with {pluralize(task.conflicts.length, 'conflict')}.</p>}
         </ConfirmDialog>

@@ -64,10 +64,12 @@ function LoadedMerge({ merge, onBack }: { readonly merge: WatchedMerge; readonly
   const [error, setError] = useState<unknown>(null);
   const [entry] = buildQueue({ merges: [merge] });
   const { icon, state, label } = STAGE_LOOKS[entry?.stage ?? 'queued'];
-  const retry = async () => {
+  const missing = merge.missingVariables ?? [];
+  const retry = async (withServerVariables: boolean) => {
     setIsBusy(true);
     setError(null);
     try {
+      if (withServerVariables) await actions.acceptServerVariables(merge.taskId);
       await actions.retry(merge.id);
     } catch (problem) {
       setError(problem);
@@ -126,8 +128,8 @@ function LoadedMerge({ merge, onBack }: { readonly merge: WatchedMerge; readonly
         {merge.checkOutput !== null && <CheckOutput title="End of the check output" text={merge.checkOutput} />}
         {merge.setupOutput !== null && <CheckOutput title="End of the set-up output" text={merge.setupOutput} />}
         {merge.state === 'held' && !readOnly && (
-          <Button variant="primary" disabled={isBusy || isDisconnected} icon={<RotateCcw size={14} aria-hidden="true" />} onClick={() => void retry()}>
-            Try again
+          <Button variant="primary" disabled={isBusy || isDisconnected} icon={<RotateCcw size={14} aria-hidden="true" />} onClick={() => void retry(missing.length > 0)}>
+            {missing.length > 0 ? "Try again with the server's environment" : 'Try again'}
           </Button>
         )}
       </div>

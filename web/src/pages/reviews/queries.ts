@@ -89,6 +89,7 @@ interface ReviewActions {
   readonly abandon: (coder: string, reason: string) => Promise<void>;
   readonly openPull: (coder: string, title: string, description: string) => Promise<void>;
   readonly retry: (merge: string) => Promise<void>;
+  readonly acceptServerVariables: (task: string) => Promise<void>;
 }
 
 export function useReviewActions(): ReviewActions {
@@ -133,6 +134,10 @@ export function useReviewActions(): ReviewActions {
       const { pr_number: number } = await callTool('mcp__review__create_pull_request', { title, description }, coder);
       showToast(number == null ? 'The pull request is being opened' : `Pull request ${number} is open`);
       await refreshReviews();
+    },
+    // Values that a shell handed on and that are gone since a restart; the page has no shell.
+    acceptServerVariables: async (task) => {
+      await post(`/api/tasks/${task}/environment`, { environment: {}, acceptServers: true });
     },
     retry: async (merge) => {
       await post(`/api/merge-queue/${merge}/retry`);

@@ -16,6 +16,7 @@ import { NotificationsPart } from './NotificationsPart';
 import { PermissionsPart } from './PermissionsPart';
 import { useEditCheck, useSave, useSettings } from './queries';
 import { RolesPart, type RoleDraft } from './RolesPart';
+import { ServersPart } from './ServersPart';
 import { dropSaved, getSaveStatus } from './saving';
 import { isPart, findPart, PARTS, type PartId } from './sections';
 import type { SettingsEdit, SettingsView } from '../../api/types';
@@ -26,7 +27,7 @@ import css from './SettingsPage.module.css';
 const EMPTY_DRAFT: KeyDraft = new Map();
 const NO_ERRORS: ReadonlyMap<string, string> = new Map();
 /** Parts that edit no file. */
-const PARTS_WITHOUT_FILE: readonly PartId[] = ['webhooks', 'keys'];
+const PARTS_WITHOUT_FILE: readonly PartId[] = ['webhooks', 'servers', 'keys'];
 
 function PartsNav({ currentPart, countChanges }: { readonly currentPart: PartId | null; readonly countChanges: (part: PartId) => number }) {
   return (
@@ -117,6 +118,8 @@ function LoadedSettings({ settings, part }: { readonly settings: SettingsView; r
         return <WebhooksPart readOnly={readOnly} />;
       case 'notifications':
         return <NotificationsPart keys={keys} form={form} />;
+      case 'servers':
+        return <ServersPart />;
       case 'keys':
         return <KeyboardPart />;
       case null:

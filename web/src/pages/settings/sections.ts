@@ -9,6 +9,7 @@ export const PARTS = [
   { id: 'permissions', name: 'Permissions', about: 'Tools that each category may use' },
   { id: 'webhooks', name: 'Webhooks', about: 'Programs that receive events' },
   { id: 'notifications', name: 'Notifications', about: 'Browser notifications and Slack' },
+  { id: 'servers', name: 'Servers', about: 'Who serves this home, and who would go on' },
   { id: 'keys', name: 'Keys', about: 'Keyboard shortcuts' },
 ] as const;
 

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 use super::super::{Bridge, BridgeError};
 use crate::client::stand_in;
 use crate::home::ServerFile;
-use crate::server_process::connect::{Token, Where};
+use crate::server_process::connect::{ServerLocation, Token};
 
 /// Nothing takes so long unless something is wrong.
 const TOO_LONG: Duration = Duration::from_secs(20);
@@ -163,9 +163,9 @@ impl Fake {
         self.shared.state.lock().unwrap().push = None;
     }
 
-    fn at(&self) -> Where {
+    fn at(&self) -> ServerLocation {
         let dir = self.dir.path();
-        Where {
+        ServerLocation {
             server_file: dir.join("server.json"),
             copies: Vec::new(),
             lock: dir.join("server.lock"),

@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep};
 use wire::event::{EventPage, EventView};
 
 use crate::app::query;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::commands::reconnect::Steady;
 
 /// Seconds that one request waits for news.
@@ -44,7 +44,7 @@ impl EventLog {
     pub(super) async fn from_now(
         steady: &mut Steady<'_>,
         kinds: &'static str,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, CliError> {
         let newest = steady.fetch::<EventPage>("/api/events?after=now&limit=1").await?;
         Ok(Self::after(newest.last, kinds))
     }
@@ -54,7 +54,7 @@ impl EventLog {
         &mut self,
         steady: &mut Steady<'_>,
         wait: Wait,
-    ) -> Result<Vec<EventView>, Trouble> {
+    ) -> Result<Vec<EventView>, CliError> {
         let asked = Instant::now();
         let waits = wait == Wait::ForNews;
         let path = query(

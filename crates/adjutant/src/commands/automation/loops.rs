@@ -15,7 +15,7 @@ use self::show::{listed, status};
 use super::event_log::EventLog;
 use crate::app::{App, escaped, query};
 use crate::cli::{LoopArgs, LoopVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::reconnect::Steady;
@@ -28,7 +28,7 @@ const NO_GOOD_END: u8 = 1;
 const MAX_FILE: u64 = 512 << 10;
 
 /// Starts a loop, or does something with one.
-pub(crate) async fn run(app: &App, args: LoopArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: LoopArgs) -> Result<(), CliError> {
     match args.verb {
         None => start(app, args).await,
         Some(LoopVerb::List) => list(app).await,
@@ -56,8 +56,8 @@ pub(crate) async fn run(app: &App, args: LoopArgs) -> Result<(), Trouble> {
         }
         Some(LoopVerb::Say { name: which, text }) => {
             let body = json!({ "text": text_or_stdin(text)? });
-            let said: Answer<LoopMessageView> = act(app, &which, "say", &body).await?;
-            Ok(app.render.answer(&said, || {
+            let entry: Answer<LoopMessageView> = act(app, &which, "say", &body).await?;
+            Ok(app.render.answer(&entry, || {
                 format!("The next agent of {} receives it.", bold(line(&which)))
             })?)
         }
@@ -84,13 +84,13 @@ async fn act<T: DeserializeOwned>(
     name: &str,
     action: &str,
     body: &Value,
-) -> Result<Answer<T>, Trouble> {
+) -> Result<Answer<T>, CliError> {
     let path = format!("{}/{action}", path_of(name));
     Ok(app.client().await?.post(&path, body).await?)
 }
 
 /// Starts a loop or gives it more to do, and watches it unless it is detached.
-async fn start(app: &App, args: LoopArgs) -> Result<(), Trouble> {
+async fn start(app: &App, args: LoopArgs) -> Result<(), CliError> {
     let named = args.name.unwrap_or_default();
     let mut request = Map::from_iter([("name".to_owned(), Value::from(named.clone()))]);
     if let Some(file) = &args.spec {
@@ -103,9 +103,9 @@ async fn start(app: &App, args: LoopArgs) -> Result<(), Trouble> {
     if let Some(file) = &args.template {
         request.insert("template".to_owned(), read(app, file, "--template")?.into());
     }
-    // Without the `.` of `--cwd .`, for whoever reads it.
-    let cwd = args.cwd.map(|dir| app.env.cwd.join(dir).components().collect::<PathBuf>());
-    let cwd = cwd.map(|dir| dir.display().to_string());
+    // Without the `.` of `--cwd .`, for its reader.
+    let cwd = args.cwd.map(|dir| app.folder_of_server(&dir, "--cwd")).transpose()?;
+    let cwd = cwd.map(|dir| dir.components().collect::<PathBuf>().display().to_string());
     let given = [
         ("iterations", args.iterations.map(Value::from)),
         ("agent", args.agent.map(Value::from)),
@@ -133,36 +133,38 @@ fn goes_on(one: &LoopView) -> String {
 }
 
 /// Reads a specification or a template.
-fn read(app: &App, file: &Path, flag: &str) -> Result<String, Trouble> {
+fn read(app: &App, file: &Path, flag: &str) -> Result<String, CliError> {
     let (shown, path) = (file.display(), app.env.cwd.join(file));
     let cannot = |error: std::io::Error| {
         let code = match error.kind() {
             std::io::ErrorKind::NotFound => Code::ResourceNotFound,
             _ => Code::InvalidInput,
         };
-        Trouble::new(code, format!("`{shown}` cannot be read: {error}"))
+        CliError::new(code, format!("`{shown}` cannot be read: {error}"))
             .hint(format!("name a text file with `{flag}`"))
     };
     let about = std::fs::metadata(&path).map_err(cannot)?;
     if !about.is_file() {
-        return Err(Trouble::usage(format!("`{shown}` is not a file"))
+        return Err(CliError::usage(format!("`{shown}` is not a file"))
             .hint(format!("name a text file with `{flag}`")));
     }
     if about.len() > MAX_FILE {
         let bytes = about.len();
-        return Err(Trouble::usage(format!("`{shown}` is {bytes} bytes; the limit is {MAX_FILE}"))
-            .hint("say in it where the rest is: agents can read files themselves"));
+        return Err(CliError::usage(format!(
+            "`{shown}` is {bytes} bytes; the limit is {MAX_FILE}"
+        ))
+        .hint("say in it where the rest is: agents can read files themselves"));
     }
     std::fs::read_to_string(&path).map_err(cannot)
 }
 
 /// Shows how a loop goes until it waits or is over. An interrupt ends the watching, not the loop.
-async fn watch(app: &App, steady: Steady<'_>, name: &str, log: EventLog) -> Result<(), Trouble> {
+async fn watch(app: &App, steady: Steady<'_>, name: &str, log: EventLog) -> Result<(), CliError> {
     let details = tokio::select! {
         details = follow::to_the_end(app, steady, name, log) => details?,
         asked = tokio::signal::ctrl_c() => {
             asked?;
-            return Err(Trouble::interrupted(format!("stopped waiting; the loop {name} keeps running"))
+            return Err(CliError::interrupted(format!("stopped waiting; the loop {name} keeps running"))
                 .hint(format!("`adjutant loop follow {name}` follows it"))
                 .hint(format!("`adjutant loop stop {name}` ends it")));
         }
@@ -171,11 +173,11 @@ async fn watch(app: &App, steady: Steady<'_>, name: &str, log: EventLog) -> Resu
     app.render.answer(&details, || show::ended(one))?;
     match one.state {
         LoopState::Completed | LoopState::Limit => Ok(()),
-        _ => Err(Trouble::said(NO_GOOD_END)),
+        _ => Err(CliError::reported(NO_GOOD_END)),
     }
 }
 
-async fn list(app: &App) -> Result<(), Trouble> {
+async fn list(app: &App) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let all = steady.fetch_all::<LoopList>(|after| query("/api/loops", [("after", after)])).await?;
     let answer = json!({ "loops": all });

@@ -8,7 +8,7 @@ use wire::supervisors::{
 
 use crate::app::{App, call_tool, now};
 use crate::cli::{SupervisorsArgs, SupervisorsVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client, ListPage, all_rows};
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::reconnect::Steady;
@@ -18,7 +18,7 @@ use crate::terminal::render::{age, dim, elastic, good, line, name, shown};
 const PAGE: u32 = 500;
 
 /// Lists, starts or replaces supervisors.
-pub(crate) async fn run(app: &App, args: SupervisorsArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: SupervisorsArgs) -> Result<(), CliError> {
     match args.verb {
         None => list(app).await,
         Some(SupervisorsVerb::Create { epic, prompt }) => create(app, epic, prompt).await,
@@ -30,7 +30,7 @@ pub(crate) async fn run(app: &App, args: SupervisorsArgs) -> Result<(), Trouble>
     }
 }
 
-async fn list(app: &App) -> Result<(), Trouble> {
+async fn list(app: &App) -> Result<(), CliError> {
     let client = app.client().await?;
     let supervisors = every::<Supervisors>(&client, "mcp__orchestrator__list_supervisors").await?;
     let pending = every::<PendingEpics>(&client, "mcp__orchestrator__list_pending_epics").await?;
@@ -39,7 +39,7 @@ async fn list(app: &App) -> Result<(), Trouble> {
 }
 
 /// Reads every page of a tool's list.
-async fn every<P: ListPage>(client: &Client, tool: &str) -> Result<Vec<Answer<P::Row>>, Trouble> {
+async fn every<P: ListPage>(client: &Client, tool: &str) -> Result<Vec<Answer<P::Row>>, CliError> {
     all_rows(async |cursor: Option<String>| {
         let mut input = Map::from_iter([("limit".to_owned(), PAGE.into())]);
         input.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor.into())));
@@ -96,7 +96,7 @@ fn counted(tasks: &EpicTaskCounts) -> String {
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
 
-async fn create(app: &App, epic: String, prompt: Option<String>) -> Result<(), Trouble> {
+async fn create(app: &App, epic: String, prompt: Option<String>) -> Result<(), CliError> {
     let mut input = Map::from_iter([("epicId".to_owned(), epic.into())]);
     let prompt = prompt.map(text_or_stdin).transpose()?;
     input.extend(prompt.map(|prompt| ("prompt".to_owned(), prompt.into())));
@@ -108,7 +108,7 @@ async fn create(app: &App, epic: String, prompt: Option<String>) -> Result<(), T
     })?)
 }
 
-async fn recover(app: &App, agent: &str, mut input: Map<String, Value>) -> Result<(), Trouble> {
+async fn recover(app: &App, agent: &str, mut input: Map<String, Value>) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let agent = steady.agent(agent).await?;
     input.insert("agentId".to_owned(), agent.to_string().into());

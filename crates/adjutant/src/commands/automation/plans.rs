@@ -12,7 +12,7 @@ use self::check::read_file;
 use self::show::{ended, row, status};
 use crate::app::{App, escaped, query};
 use crate::cli::{PlanArgs, PlanRunArgs, PlanVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::reconnect::Steady;
 use crate::commands::server_process::reload::read_changes;
@@ -24,7 +24,7 @@ const NOT_COMPLETED: u8 = 1;
 const PAGE: u32 = 1000;
 
 /// Runs, shows or ends plans.
-pub(crate) async fn run(app: &App, args: PlanArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: PlanArgs) -> Result<(), CliError> {
     match args.verb {
         PlanVerb::Run(args) => begin(app, args).await,
         PlanVerb::Check { file } => check::run(app, &file),
@@ -52,12 +52,12 @@ pub(crate) async fn run(app: &App, args: PlanArgs) -> Result<(), Trouble> {
 }
 
 /// Whether to follow a plan after starting it.
-enum Then {
+enum FollowMode {
     Leave,
     Watch,
 }
 
-impl From<bool> for Then {
+impl From<bool> for FollowMode {
     fn from(detach: bool) -> Self {
         if detach { Self::Leave } else { Self::Watch }
     }
@@ -68,7 +68,7 @@ fn path_of(name: &str) -> String {
 }
 
 /// Begins a plan, and sees it to its end.
-async fn begin(app: &App, args: PlanRunArgs) -> Result<(), Trouble> {
+async fn begin(app: &App, args: PlanRunArgs) -> Result<(), CliError> {
     let text = read_file(app, &args.file)?;
     // Told here with the line, before a server is needed.
     check::parse(&args.file, &text)?;
@@ -96,11 +96,11 @@ async fn begun(
     app: &App,
     steady: Steady<'_>,
     plan: Answer<PlanView>,
-    then: Then,
-) -> Result<(), Trouble> {
+    then: FollowMode,
+) -> Result<(), CliError> {
     match then {
-        Then::Watch => watch(app, steady, plan).await,
-        Then::Leave => Ok(app.render.answer(&plan, || {
+        FollowMode::Watch => watch(app, steady, plan).await,
+        FollowMode::Leave => Ok(app.render.answer(&plan, || {
             let named = line(&plan.row.name);
             format!(
                 "The plan {} is running: {}.\nFollow it with {}",
@@ -113,13 +113,13 @@ async fn begun(
 }
 
 /// Shows how a plan goes until it ends. An interrupt ends the watching, not the plan.
-async fn watch(app: &App, steady: Steady<'_>, plan: Answer<PlanView>) -> Result<(), Trouble> {
+async fn watch(app: &App, steady: Steady<'_>, plan: Answer<PlanView>) -> Result<(), CliError> {
     let named = line(&plan.row.name);
     let plan = tokio::select! {
         plan = follow::to_the_end(app, steady, plan) => plan?,
         asked = tokio::signal::ctrl_c() => {
             asked?;
-            return Err(Trouble::interrupted(format!("stopped waiting; the plan {named} keeps running"))
+            return Err(CliError::interrupted(format!("stopped waiting; the plan {named} keeps running"))
                 .hint(format!("`adjutant plan follow {named}` follows it"))
                 .hint(format!("`adjutant plan stop {named}` ends it")));
         }
@@ -127,12 +127,12 @@ async fn watch(app: &App, steady: Steady<'_>, plan: Answer<PlanView>) -> Result<
     app.render.answer(&plan, || ended(&plan))?;
     match plan.row.state {
         PlanState::Completed => Ok(()),
-        _ => Err(Trouble::said(NOT_COMPLETED)),
+        _ => Err(CliError::reported(NOT_COMPLETED)),
     }
 }
 
 /// Ends a plan, and waits until all who work for it are gone.
-async fn stop(app: &App, named: &str) -> Result<(), Trouble> {
+async fn stop(app: &App, named: &str) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let path = format!("{}/stop", path_of(named));
     let plan = steady.client().post(&path, &json!({})).await?;
@@ -140,13 +140,13 @@ async fn stop(app: &App, named: &str) -> Result<(), Trouble> {
     Ok(app.render.answer(&plan, || ended(&plan))?)
 }
 
-async fn one(app: &App, named: &str) -> Result<(), Trouble> {
+async fn one(app: &App, named: &str) -> Result<(), CliError> {
     let plan = app.client().await?.get::<PlanView>(&path_of(named)).await?;
     Ok(app.render.answer(&plan, || status(&plan))?)
 }
 
 /// The plan that runs, or the only one there ever was; else a list.
-async fn current(app: &App) -> Result<(), Trouble> {
+async fn current(app: &App) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let plans = every(&mut steady).await?;
     match (running(&plans).as_slice(), plans.as_slice()) {
@@ -162,29 +162,29 @@ fn running(plans: &[Answer<PlanRow>]) -> Vec<String> {
 }
 
 /// The name of the plan that runs.
-async fn the_one(steady: &mut Steady<'_>) -> Result<String, Trouble> {
+async fn the_one(steady: &mut Steady<'_>) -> Result<String, CliError> {
     let mut running = running(&every(steady).await?);
     match (running.pop(), running.is_empty()) {
         (Some(only), true) => Ok(only),
-        (None, _) => Err(Trouble::new(engine::Code::ResourceNotFound, "no plan runs")
+        (None, _) => Err(CliError::new(engine::Code::ResourceNotFound, "no plan runs")
             .hint("`adjutant plan list` lists those that have ended")),
-        (Some(_), false) => Err(Trouble::usage("more than one plan runs: name one")
+        (Some(_), false) => Err(CliError::usage("more than one plan runs: name one")
             .hint("`adjutant plan list` lists them")),
     }
 }
 
 /// All plans, newest first.
-async fn every(steady: &mut Steady<'_>) -> Result<Vec<Answer<PlanRow>>, Trouble> {
+async fn every(steady: &mut Steady<'_>) -> Result<Vec<Answer<PlanRow>>, CliError> {
     let path = |after| query("/api/plans", [("after", after), ("limit", Some(PAGE.to_string()))]);
     steady.fetch_all::<Plans>(path).await
 }
 
-async fn list(app: &App) -> Result<(), Trouble> {
+async fn list(app: &App) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     listed(app, &every(&mut steady).await?)
 }
 
-fn listed(app: &App, plans: &[Answer<PlanRow>]) -> Result<(), Trouble> {
+fn listed(app: &App, plans: &[Answer<PlanRow>]) -> Result<(), CliError> {
     let answer = json!({ "plans": plans });
     Ok(app.render.answer(&answer, || {
         if plans.is_empty() {

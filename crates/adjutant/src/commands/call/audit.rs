@@ -16,7 +16,7 @@ use wire::server::ServerStatus;
 
 use crate::app::{App, query};
 use crate::cli::{AuditListArgs, AuditVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client, ClientError, ListPage};
 use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
@@ -27,7 +27,7 @@ const PAGE: usize = 500;
 const PAGE_NUMBERS: i64 = 500;
 
 /// Lists, verifies or exports the record.
-pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), CliError> {
     match verb {
         None => list(app, AuditListArgs { limit: 50, ..AuditListArgs::default() }).await,
         Some(AuditVerb::List(args)) => list(app, args).await,
@@ -48,7 +48,7 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
             judge(app, &verdict, &ChainSummary::from(&*verdict))
         }
         Some(AuditVerb::Verify { file: Some(_), archive: Some(_) }) => {
-            Err(Trouble::usage("archives are checked together with the server's record")
+            Err(CliError::usage("archives are checked together with the server's record")
                 .hint("pass an export or `--archive FILE…`, not both"))
         }
         Some(AuditVerb::Verify { file: Some(file), .. }) => {
@@ -86,7 +86,7 @@ impl AuditRecord<'_> {
         path: &str,
         after: i64,
         limit: usize,
-    ) -> Result<RowPage<P::Row>, Trouble> {
+    ) -> Result<RowPage<P::Row>, CliError> {
         let pairs = [
             ("after", Some(after.to_string())),
             ("limit", Some(limit.to_string())),
@@ -99,7 +99,7 @@ impl AuditRecord<'_> {
     }
 
     /// Calls after a number.
-    async fn page(&self, after: i64, limit: usize) -> Result<RowPage<AuditCallView>, Trouble> {
+    async fn page(&self, after: i64, limit: usize) -> Result<RowPage<AuditCallView>, CliError> {
         self.get::<AuditCalls>("/api/audit", after, limit).await
     }
 
@@ -108,7 +108,7 @@ impl AuditRecord<'_> {
         &self,
         mut after: i64,
         limit: usize,
-    ) -> Result<Vec<Answer<AuditCallView>>, Trouble> {
+    ) -> Result<Vec<Answer<AuditCallView>>, CliError> {
         let mut all = Vec::new();
         while all.len() < limit {
             let RowPage { rows, next } = self.page(after, (limit - all.len()).min(PAGE)).await?;
@@ -122,7 +122,7 @@ impl AuditRecord<'_> {
     }
 
     /// The newest calls. A part of the record has to be searched from the beginning.
-    async fn newest(&self, limit: usize) -> Result<Vec<Answer<AuditCallView>>, Trouble> {
+    async fn newest(&self, limit: usize) -> Result<Vec<Answer<AuditCallView>>, CliError> {
         if self.agent.is_none() && self.tool.is_none() {
             let back = i64::try_from(limit).unwrap_or(i64::MAX);
             return self.first(self.last_number().await?.saturating_sub(back).max(0), limit).await;
@@ -144,7 +144,7 @@ impl AuditRecord<'_> {
         &self,
         limit: usize,
         is_wanted: impl Fn(&Decision) -> bool,
-    ) -> Result<Vec<Answer<Decision>>, Trouble> {
+    ) -> Result<Vec<Answer<Decision>>, CliError> {
         let is_wanted = |entry: &Answer<Decision>| is_wanted(entry);
         let mut newest = VecDeque::new();
         if self.agent.is_some() {
@@ -174,7 +174,7 @@ impl AuditRecord<'_> {
     }
 
     /// The number of the last row. Numbers have no gaps, so that halving finds it.
-    async fn last_number(&self) -> Result<i64, Trouble> {
+    async fn last_number(&self) -> Result<i64, CliError> {
         let whole = AuditRecord { client: self.client, agent: None, tool: None };
         let (mut known, mut step, mut growing) = (0, 1, true);
         loop {
@@ -194,7 +194,7 @@ impl AuditRecord<'_> {
     }
 }
 
-async fn list(app: &App, args: AuditListArgs) -> Result<(), Trouble> {
+async fn list(app: &App, args: AuditListArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let agent = steady.agent_if(args.agent.as_deref()).await?;
     let record = AuditRecord { client: steady.client(), agent, tool: args.tool.map(canonical) };
@@ -270,7 +270,7 @@ impl From<&ChainVerificationView> for ChainSummary {
 }
 
 /// Reports whether the chain is intact; exits with 1 if it is not.
-fn judge(app: &App, answer: &impl Serialize, chain: &ChainSummary) -> Result<(), Trouble> {
+fn judge(app: &App, answer: &impl Serialize, chain: &ChainSummary) -> Result<(), CliError> {
     let rows = counted(chain.rows, "row");
     app.render.answer(answer, || {
         if chain.ok {
@@ -289,10 +289,10 @@ fn judge(app: &App, answer: &impl Serialize, chain: &ChainSummary) -> Result<(),
         let (at, why) = (shown(&chain.broken_at), shown(&chain.problem));
         format!("{} row {at}: {why}\n{rows} before it are good", bad("broken"))
     })?;
-    if chain.ok { Ok(()) } else { Err(Trouble::said(1)) }
+    if chain.ok { Ok(()) } else { Err(CliError::reported(1)) }
 }
 
-async fn export(app: &App, file: Option<&Path>) -> Result<(), Trouble> {
+async fn export(app: &App, file: Option<&Path>) -> Result<(), CliError> {
     let client = app.client().await?;
     let record = AuditRecord { client: &client, agent: None, tool: None };
     let mut out: Box<dyn Write> = match file {
@@ -340,7 +340,7 @@ fn exported(row: &AuditCallView) -> serde_json::Value {
 }
 
 /// The archives in the state folder of this home.
-fn own_archives(app: &App) -> Result<Vec<PathBuf>, Trouble> {
+fn own_archives(app: &App) -> Result<Vec<PathBuf>, CliError> {
     let folder = app.home()?.state_dir().join("archive");
     let names = host::files::list(&folder)?;
     Ok(names.into_iter().map(|name| folder.join(name)).collect())
@@ -350,7 +350,7 @@ fn own_archives(app: &App) -> Result<Vec<PathBuf>, Trouble> {
 fn with_archives(
     answer: Answer<ChainVerificationView>,
     files: &[PathBuf],
-) -> Result<Answer<ChainVerificationView>, Trouble> {
+) -> Result<Answer<ChainVerificationView>, CliError> {
     if !answer.ok {
         return Ok(answer);
     }
@@ -369,7 +369,7 @@ fn with_archives(
 }
 
 /// Follows the chain of an export, from its first row or from the checkpoint with which it begins.
-fn verify_export(app: &App, path: &Path) -> Result<ChainSummary, Trouble> {
+fn verify_export(app: &App, path: &Path) -> Result<ChainSummary, CliError> {
     let mut input: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin().lock())
     } else {

@@ -5,13 +5,13 @@ use wire::decisions::Decision;
 
 use crate::app::{App, now};
 use crate::cli::DecisionsArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::commands::call::audit::AuditRecord;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{age, bold, dim, line, name, quoted};
 
 /// Shows the newest decisions, oldest of them first.
-pub(crate) async fn run(app: &App, args: DecisionsArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: DecisionsArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let agent = steady.agent_if(args.agent.as_deref()).await?;
     let record = AuditRecord { client: steady.client(), agent, tool: None };

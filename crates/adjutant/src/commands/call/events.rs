@@ -17,7 +17,7 @@ use wire::event::{EventPage, EventView};
 use crate::app::{App, query};
 use crate::bridge::Messages;
 use crate::cli::EventsArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, ApiError, Client, ClientError};
 use crate::commands::reconnect::{Steady, is_gone};
 use crate::terminal::render::{dim, name, print_json, print_text, room, short, shown};
@@ -30,7 +30,7 @@ const MAX_SILENCE: Duration = Duration::from_secs(60);
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Lists events, and follows them if asked to.
-pub(crate) async fn run(app: &App, args: EventsArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: EventsArgs) -> Result<(), CliError> {
     for kind in &args.kind {
         known(kind)?;
     }
@@ -57,15 +57,15 @@ pub(crate) async fn run(app: &App, args: EventsArgs) -> Result<(), Trouble> {
     })?)
 }
 
-fn known(kind: &str) -> Result<(), Trouble> {
+fn known(kind: &str) -> Result<(), CliError> {
     if !EventKind::named(kind).is_empty() {
         return Ok(());
     }
     let names: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.name()).collect();
-    let trouble = Trouble::usage(format!("there is no kind of event `{kind}`"));
+    let cli_error = CliError::usage(format!("there is no kind of event `{kind}`"));
     Err(match nearest(kind, names.iter().copied()) {
-        Some(near) => trouble.hint(format!("did you mean `{near}`?")),
-        None => trouble.hint(format!("there are {}", names.join(", "))),
+        Some(near) => cli_error.hint(format!("did you mean `{near}`?")),
+        None => cli_error.hint(format!("there are {}", names.join(", "))),
     })
 }
 
@@ -115,7 +115,7 @@ struct EventReader<'a> {
 }
 
 impl EventReader<'_> {
-    async fn page(&mut self, after: i64, limit: usize) -> Result<EventList, Trouble> {
+    async fn page(&mut self, after: i64, limit: usize) -> Result<EventList, CliError> {
         let path = self.query.path(after, Some(limit));
         let mut page: Answer<EventPage> = self.line.fetch(&path).await?;
         let events = page.take_list("events", |page| std::mem::take(&mut page.events));
@@ -123,7 +123,7 @@ impl EventReader<'_> {
     }
 
     /// The first events after a number.
-    async fn first(&mut self, after: i64, limit: usize) -> Result<EventList, Trouble> {
+    async fn first(&mut self, after: i64, limit: usize) -> Result<EventList, CliError> {
         let mut all = EventList { events: Vec::new(), last: after };
         while all.events.len() < limit {
             let wanted = (limit - all.events.len()).min(PAGE);
@@ -138,7 +138,7 @@ impl EventReader<'_> {
     }
 
     /// The newest events. A selection has to be searched from the beginning.
-    async fn newest(&mut self, limit: usize) -> Result<EventList, Trouble> {
+    async fn newest(&mut self, limit: usize) -> Result<EventList, CliError> {
         let mut after = 0;
         if self.query.is_all() {
             let page: Answer<EventPage> = self.line.fetch("/api/events?after=now&limit=1").await?;
@@ -157,7 +157,7 @@ impl EventReader<'_> {
     }
 
     /// Prints the events after a number, for ever, across restarts of the server.
-    async fn follow(&mut self, app: &App, mut after: i64) -> Result<(), Trouble> {
+    async fn follow(&mut self, app: &App, mut after: i64) -> Result<(), CliError> {
         loop {
             let opened = open(self.line.client(), &self.query.path(after, None)).await;
             match opened {

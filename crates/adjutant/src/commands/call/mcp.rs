@@ -16,13 +16,13 @@ use wire::enlist::{DischargeRequest, DischargedAgent, EnlistRequest, EnlistedAge
 use crate::app::App;
 use crate::bridge::Bridge;
 use crate::cli::{McpVerb, ServeArgs};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::server_process;
-use crate::server_process::connect::{self, Token, Where};
+use crate::server_process::connect::{self, ServerLocation, Token};
 
 /// Changes clients' configurations.
-pub(crate) fn configure(app: &App, verb: &McpVerb) -> Result<(), Trouble> {
+pub(crate) fn configure(app: &App, verb: &McpVerb) -> Result<(), CliError> {
     match verb {
         McpVerb::Install(args) => install::install(app, args),
         McpVerb::Uninstall(args) => install::uninstall(app, args),
@@ -30,28 +30,28 @@ pub(crate) fn configure(app: &App, verb: &McpVerb) -> Result<(), Trouble> {
 }
 
 /// Carries messages between a client and the server until the client has gone.
-pub(crate) async fn run(app: &App, args: ServeArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: ServeArgs) -> Result<(), CliError> {
     known(&args.toolset)?;
     let at = app.place(&["--background", "needed"])?;
     let Some(role) = args.role else {
         return Ok(Bridge { at, toolsets: args.toolset }.stdio().await?);
     };
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "only the operator may enlist agents")
+        return Err(CliError::new(Code::PermissionDenied, "only the operator may enlist agents")
             .hint("without `--as` the tools are yours"));
     }
     as_agent(at, role, args.toolset).await
 }
 
 /// Carries messages as an agent that comes and goes with the client.
-async fn as_agent(at: Where, role: String, toolsets: Vec<String>) -> Result<(), Trouble> {
+async fn as_agent(at: ServerLocation, role: String, toolsets: Vec<String>) -> Result<(), CliError> {
     let asked = server_process::asked_to_stop()?;
     let cwd = Some(at.cwd.display().to_string());
     let request = EnlistRequest { role, task: None, epic: None, cwd, parent: None };
     let enlisted: Answer<EnlistedAgent> =
         connect::connect(&at).await?.post("/api/agents", &request).await?;
     let EnlistedAgent { agent_id, token, .. } = enlisted.into_value();
-    let link = Where { token: Token::Given(token), ..at.clone() };
+    let link = ServerLocation { token: Token::Given(token), ..at.clone() };
     let carried = tokio::select! {
         carried = Bridge { at: link, toolsets }.stdio() => carried,
         () = asked => Ok(()),
@@ -59,20 +59,20 @@ async fn as_agent(at: Where, role: String, toolsets: Vec<String>) -> Result<(), 
     let path = format!("/api/agents/{agent_id}/discharge");
     let request = DischargeRequest { reason: Some("its client has gone".to_owned()) };
     // The server may have gone meanwhile: another one must not lose an agent that nobody runs.
-    let discharged: Result<Answer<DischargedAgent>, Trouble> =
+    let discharged: Result<Answer<DischargedAgent>, CliError> =
         async { Ok(connect::connect(&at).await?.post(&path, &request).await?) }.await;
     carried?;
     discharged.map(drop)
 }
 
 /// Checks the names of toolsets.
-fn known(toolsets: &[String]) -> Result<(), Trouble> {
+fn known(toolsets: &[String]) -> Result<(), CliError> {
     for toolset in toolsets {
         if !TOOLSETS.contains(&toolset.as_str()) {
-            let trouble = Trouble::usage(format!("there is no toolset `{toolset}`"));
+            let cli_error = CliError::usage(format!("there is no toolset `{toolset}`"));
             return Err(match nearest(toolset, TOOLSETS) {
-                Some(near) => trouble.hint(format!("did you mean `{near}`?")),
-                None => trouble.hint(format!("there are {}", TOOLSETS.join(", "))),
+                Some(near) => cli_error.hint(format!("did you mean `{near}`?")),
+                None => cli_error.hint(format!("there are {}", TOOLSETS.join(", "))),
             });
         }
     }

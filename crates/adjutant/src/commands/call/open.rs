@@ -6,20 +6,20 @@ use engine::Code;
 use host::process::{self, Launch};
 use host::program;
 use model::Timestamp;
-use serde_json::json;
+use serde_json::{Map, json};
 use wire::login::{CreatedLink, LinkList, LinkRequest, LinkView, RevokedLinks};
 
 use crate::app::{App, escaped, now, query};
 use crate::cli::{OpenArgs, ShareArgs};
-use crate::cli_error::Trouble;
-use crate::client::{Answer, all_rows};
+use crate::cli_error::CliError;
+use crate::client::{Answer, Client, all_rows};
 use crate::environment::Environment;
 use crate::terminal::render::{self, age, count, dim, good, line, name, table};
 
 /// Creates a link and opens it, lists links, or revokes one.
-pub(crate) async fn run(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: &OpenArgs) -> Result<(), CliError> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "only the operator may open the page")
+        return Err(CliError::new(Code::PermissionDenied, "only the operator may open the page")
             .hint("use the agent's tools instead: `adjutant tool`"));
     }
     match (&args.revoke, args.links) {
@@ -31,9 +31,11 @@ pub(crate) async fn run(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
 }
 
 /// Opens the operator's own link in a browser if there is one and a person at the terminal; prints it otherwise.
-async fn open(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
+async fn open(app: &App, args: &OpenArgs) -> Result<(), CliError> {
     let wanted = !args.print && !app.render.is_json() && render::is_terminal();
-    let link: Answer<CreatedLink> = app.client().await?.post("/api/links", &json!({})).await?;
+    let client = app.client().await?;
+    let link: Answer<CreatedLink> = client.post("/api/links", &json!({})).await?;
+    let link = seen_from_here(app, &client, link)?;
     let url = line(&link.url);
     let browser = if wanted { browser(&app.env, &url) } else { None };
     if browser.is_some_and(|launch| process::start_in_own_group(&launch).is_ok()) {
@@ -44,9 +46,11 @@ async fn open(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
     Ok(app.render.aside(&dim("The link works once, within 10 minutes; then run this again."))?)
 }
 
-async fn share(app: &App, share: &ShareArgs) -> Result<(), Trouble> {
+async fn share(app: &App, share: &ShareArgs) -> Result<(), CliError> {
     let request = LinkRequest { read_only: true, days: share.days };
-    let link: Answer<CreatedLink> = app.client().await?.post("/api/links", &request).await?;
+    let client = app.client().await?;
+    let link: Answer<CreatedLink> = client.post("/api/links", &request).await?;
+    let link = seen_from_here(app, &client, link)?;
     app.render.answer(&link, || line(&link.url))?;
     app.render.aside(&format!(
         "Anyone with this link can see everything and change nothing, until {}.\n\
@@ -57,9 +61,23 @@ async fn share(app: &App, share: &ShareArgs) -> Result<(), Trouble> {
     Ok(())
 }
 
-async fn list(app: &App) -> Result<(), Trouble> {
+/// The link with the address under which this command line reaches the server, where that is on another machine: the
+/// server itself only knows its own.
+fn seen_from_here(
+    app: &App,
+    client: &Client,
+    link: Answer<CreatedLink>,
+) -> Result<Answer<CreatedLink>, CliError> {
+    let code = link.url.split_once('#').filter(|_| link.url.contains("://"));
+    let (Some((_, code)), true) = (code, app.remote_server()?.is_some()) else { return Ok(link) };
+    let url = json!(format!("{}/#{code}", client.url()));
+    let changed = link.with_fields(Map::from_iter([("url".to_owned(), url)]));
+    changed.map_err(|error| CliError::new(Code::InternalError, error.to_string()))
+}
+
+async fn list(app: &App) -> Result<(), CliError> {
     let client = app.client().await?;
-    let links = all_rows::<LinkList, Trouble>(async |after| {
+    let links = all_rows::<LinkList, CliError>(async |after| {
         Ok(client.get(&query("/api/links", [("after", after)])).await?)
     })
     .await?;
@@ -89,7 +107,7 @@ fn row(link: &LinkView) -> [String; 6] {
     ]
 }
 
-async fn revoke(app: &App, id: &str) -> Result<(), Trouble> {
+async fn revoke(app: &App, id: &str) -> Result<(), CliError> {
     let client = app.client().await?;
     let path = format!("/api/links/{}/revoke", escaped(id));
     let revoked: Answer<RevokedLinks> = client.post(&path, &json!({})).await?;

@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{self, App};
 use crate::cli::call::tool::{ParsedCall, ToolArgs, ToolCommand, ToolRequest};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::terminal::render::{Page, bold, dim, name, plain};
 
 /// Calls the tool, or lists them all.
-pub(crate) async fn run(app: &App, args: ToolArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: ToolArgs) -> Result<(), CliError> {
     match args.call {
         None => list(app).await,
         Some(ParsedCall::Tool(request)) => call(app, request).await,
@@ -22,7 +22,7 @@ pub(crate) async fn run(app: &App, args: ToolArgs) -> Result<(), Trouble> {
     }
 }
 
-async fn call(app: &App, request: ToolRequest) -> Result<(), Trouble> {
+async fn call(app: &App, request: ToolRequest) -> Result<(), CliError> {
     let input = input_of(request.input.as_deref(), request.fields)?;
     let client = app.client().await?;
     let answer = app::call(&client, &request.tool, &input, request.as_agent.as_deref()).await?;
@@ -30,46 +30,47 @@ async fn call(app: &App, request: ToolRequest) -> Result<(), Trouble> {
 }
 
 /// `--input`, and the flags on top of it.
-fn input_of(given: Option<&str>, fields: Map<String, Value>) -> Result<Value, Trouble> {
+fn input_of(given: Option<&str>, fields: Map<String, Value>) -> Result<Value, CliError> {
     let text = match given {
         Some("-") => read_stdin()?,
         Some(text) => text.to_owned(),
         None => return Ok(Value::Object(fields)),
     };
     let mut input: Value = serde_json::from_str(&text)
-        .map_err(|error| Trouble::usage(format!("`--input` is not JSON: {error}")))?;
+        .map_err(|error| CliError::usage(format!("`--input` is not JSON: {error}")))?;
     match &mut input {
         Value::Object(input) => input.extend(fields),
         _ if fields.is_empty() => {}
-        _ => return Err(Trouble::usage("`--input` must be an object to combine it with flags")),
+        _ => return Err(CliError::usage("`--input` must be an object to combine it with flags")),
     }
     Ok(input)
 }
 
 /// Everything on the standard input.
-pub(crate) fn read_stdin() -> Result<String, Trouble> {
+pub(crate) fn read_stdin() -> Result<String, CliError> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     Ok(text)
 }
 
 /// A text as given, or from the standard input where `-` was given.
-pub(crate) fn text_or_stdin(given: String) -> Result<String, Trouble> {
+pub(crate) fn text_or_stdin(given: String) -> Result<String, CliError> {
     if given == "-" { read_stdin() } else { Ok(given) }
 }
 
-fn unknown(typed: &str) -> Trouble {
+fn unknown(typed: &str) -> CliError {
     let joined: Vec<String> = TOOLS.iter().map(ToolDef::joined).collect();
     let names = joined.iter().map(String::as_str).chain(TOOLS.iter().map(|tool| tool.name));
-    let trouble = Trouble::new(engine::Code::ToolNotFound, format!("there is no tool `{typed}`"))
-        .of_tool(typed);
+    let cli_error =
+        CliError::new(engine::Code::ToolNotFound, format!("there is no tool `{typed}`"))
+            .of_tool(typed);
     match nearest(typed, names) {
-        Some(near) => trouble.hint(format!("did you mean `{near}`?")),
-        None => trouble.hint("`adjutant tool` lists them"),
+        Some(near) => cli_error.hint(format!("did you mean `{near}`?")),
+        None => cli_error.hint("`adjutant tool` lists them"),
     }
 }
 
-async fn list(app: &App) -> Result<(), Trouble> {
+async fn list(app: &App) -> Result<(), CliError> {
     let mut tools: Vec<ToolCommand> = TOOLS.iter().map(ToolCommand::from).collect();
     let last = tools.iter().rposition(|tool| tool.toolset == engine::templates::TOOLSET);
     let after = last.map_or(tools.len(), |last| last + 1);
@@ -126,8 +127,8 @@ mod tests {
 
     #[test]
     fn an_unknown_tool_is_told_the_nearest() {
-        let trouble = unknown("mail_sned");
-        assert_eq!(trouble.hints(), ["did you mean `mail_send`?"]);
-        assert_eq!(trouble.body()["code"], "TOOL_NOT_FOUND");
+        let cli_error = unknown("mail_sned");
+        assert_eq!(cli_error.hints(), ["did you mean `mail_send`?"]);
+        assert_eq!(cli_error.body()["code"], "TOOL_NOT_FOUND");
     }
 }

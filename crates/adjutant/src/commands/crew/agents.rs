@@ -11,7 +11,7 @@ use wire::enlist::DischargedAgent;
 
 use crate::app::{App, now, query};
 use crate::cli::{DischargeArgs, PsArgs};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client, all_rows};
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{
@@ -23,7 +23,7 @@ use crate::terminal::render::{
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Lists the agents.
-pub(crate) async fn ps(app: &App, args: &PsArgs) -> Result<(), Trouble> {
+pub(crate) async fn ps(app: &App, args: &PsArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     if args.watch {
         return watch(app, &mut steady, args).await;
@@ -33,7 +33,7 @@ pub(crate) async fn ps(app: &App, args: &PsArgs) -> Result<(), Trouble> {
 }
 
 /// Shows the list again and again: on a terminal in place, elsewhere when it has changed.
-async fn watch(app: &App, steady: &mut Steady<'_>, args: &PsArgs) -> Result<(), Trouble> {
+async fn watch(app: &App, steady: &mut Steady<'_>, args: &PsArgs) -> Result<(), CliError> {
     let in_place = is_terminal() && !app.render.is_json();
     let mut before = Value::Null;
     loop {
@@ -54,11 +54,14 @@ async fn watch(app: &App, steady: &mut Steady<'_>, args: &PsArgs) -> Result<(), 
 }
 
 /// The agents that have not ended.
-pub(crate) async fn live(client: &Client) -> Result<Vec<Answer<AgentView>>, Trouble> {
+pub(crate) async fn live(client: &Client) -> Result<Vec<Answer<AgentView>>, CliError> {
     all_rows(async |after| Ok(client.get::<AgentList>(&list_path("false", after)).await?)).await
 }
 
-async fn listed(steady: &mut Steady<'_>, args: &PsArgs) -> Result<Vec<Answer<AgentView>>, Trouble> {
+async fn listed(
+    steady: &mut Steady<'_>,
+    args: &PsArgs,
+) -> Result<Vec<Answer<AgentView>>, CliError> {
     let all = if args.all { "true" } else { "false" };
     steady.fetch_all::<AgentList>(|after| list_path(all, after)).await
 }
@@ -138,7 +141,7 @@ pub(crate) fn elapsed(
 }
 
 /// Ends an agent that somebody else runs.
-pub(crate) async fn discharge(app: &App, args: DischargeArgs) -> Result<(), Trouble> {
+pub(crate) async fn discharge(app: &App, args: DischargeArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     // The server knows which agents are enlisted.
     let agent = match args.agent.as_str() {

@@ -13,7 +13,7 @@ use super::logs;
 use super::run::AgentOutcome;
 use crate::app::App;
 use crate::cli::AttachArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{dim, odd, plain};
@@ -22,9 +22,9 @@ use crate::terminal::render::{dim, odd, plain};
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Shows the transcript and passes typed lines on, until the agent ends.
-pub(crate) async fn run(app: &App, args: &AttachArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: &AttachArgs) -> Result<(), CliError> {
     if app.render.is_json() {
-        return Err(Trouble::usage("`attach` is interactive and has no `--json`")
+        return Err(CliError::usage("`attach` is interactive and has no `--json`")
             .hint("`adjutant logs -f --json` gives the same stream to programs"));
     }
     let mut steady = Steady::new(app).await?;
@@ -40,7 +40,7 @@ pub(crate) async fn run(app: &App, args: &AttachArgs) -> Result<(), Trouble> {
 }
 
 /// Passes typed lines to the agent. Never returns after the end of the input, so that the transcript goes on.
-async fn pass_on(app: &App, steady: &mut Steady<'_>, id: AgentId) -> Result<(), Trouble> {
+async fn pass_on(app: &App, steady: &mut Steady<'_>, id: AgentId) -> Result<(), CliError> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Some(line) = lines.next_line().await? {
         if line.trim().is_empty() {
@@ -53,7 +53,7 @@ async fn pass_on(app: &App, steady: &mut Steady<'_>, id: AgentId) -> Result<(), 
                 let text = format!("it takes no input while it runs; try `{instead} …`");
                 app.render.aside(&odd(text))?;
             }
-            Err(trouble) => app.render.aside(&odd(plain(trouble.message())))?,
+            Err(cli_error) => app.render.aside(&odd(plain(cli_error.message())))?,
         }
     }
     app.render.aside(&dim("(end of input; the stream continues until the agent ends)"))?;
@@ -61,14 +61,14 @@ async fn pass_on(app: &App, steady: &mut Steady<'_>, id: AgentId) -> Result<(), 
 }
 
 /// Offers a line to the agent, and returns true if the agent took it. Waits for one that is starting.
-async fn offer(steady: &mut Steady<'_>, id: AgentId, line: &str) -> Result<bool, Trouble> {
+async fn offer(steady: &mut Steady<'_>, id: AgentId, line: &str) -> Result<bool, CliError> {
     let (agent, input) = (format!("/api/agents/{id}"), json!({ "line": line }));
     loop {
         // Sent once: nobody can say of a line whose answer is lost whether it was typed.
         let path = format!("{agent}/input");
         let refused = match steady.client().post::<InputOutcome>(&path, &input).await {
             Ok(outcome) => return Ok(outcome.taken),
-            Err(error) => Trouble::from(error),
+            Err(error) => CliError::from(error),
         };
         // The next server may be there by now.
         let state = steady.fetch::<AgentDetails>(&agent).await?.agent.state;

@@ -7,12 +7,12 @@ use wire::usage::{ToolUsage, ToolUsageRow};
 
 use crate::app::{App, now, query};
 use crate::cli::CostsArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{cell, dollars, shown, span, table, tokens};
 
 /// Shows spending, or use of tools.
-pub(crate) async fn run(app: &App, args: &CostsArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: &CostsArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     if args.tools {
         let agent = steady.agent_if(args.agent.as_deref()).await?;
@@ -27,7 +27,7 @@ pub(crate) async fn run(app: &App, args: &CostsArgs) -> Result<(), Trouble> {
 }
 
 /// A point in time: a day, a time, or how long ago.
-fn moment(given: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
+fn moment(given: &str, now: Timestamp) -> Result<Timestamp, CliError> {
     let ago = || {
         let unit = given.chars().last()?;
         let seconds = match unit {
@@ -45,7 +45,7 @@ fn moment(given: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
     let time = || given.parse().ok();
     let day = || format!("{given}T00:00:00Z").parse().ok();
     ago().or_else(time).or_else(day).ok_or_else(|| {
-        Trouble::usage(format!("`{given}` is not a time"))
+        CliError::usage(format!("`{given}` is not a time"))
             .hint("pass a day such as 2026-11-15, or an age such as 7d, 12h or 30m")
     })
 }

@@ -6,11 +6,11 @@ use wire::enlist::EnlistedAgent;
 use super::role;
 use crate::app::App;
 use crate::cli::EnlistArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::terminal::render::{bold, dim, line, name, plain};
 
 /// Registers an agent and prints its client's configuration.
-pub(crate) async fn run(app: &App, args: EnlistArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: EnlistArgs) -> Result<(), CliError> {
     let cwd = args.cwd.map(|cwd| {
         let cwd = app.env.cwd.join(cwd);
         cwd.canonicalize().unwrap_or(cwd).display().to_string()

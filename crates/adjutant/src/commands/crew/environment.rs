@@ -7,16 +7,15 @@ use wire::environment::{
 };
 
 use crate::app::{App, escaped};
-use crate::cli_error::Trouble;
-use crate::client::Client;
-use crate::commands::reconnect::Steady;
+use crate::cli_error::CliError;
+use crate::client::{Client, ClientError};
 
 /// Adds to a request for an agent those variables of the caller's shell that the server hands on.
 pub(super) async fn hand_on(
     app: &App,
     client: &Client,
     mut request: Map<String, Value>,
-) -> Result<Map<String, Value>, Trouble> {
+) -> Result<Map<String, Value>, CliError> {
     let seen = client.get::<ServerEnvironment>("/api/environment").await?;
     request.insert("environment".to_owned(), json!(own(app, &seen.handed_on)));
     Ok(request)
@@ -25,16 +24,17 @@ pub(super) async fn hand_on(
 /// Hands on to the check of a task's work what the server takes for it. An agent that approves has nothing to hand on.
 pub(crate) async fn hand_on_to_check(
     app: &App,
-    steady: &mut Steady<'_>,
+    client: &Client,
     task: &str,
-) -> Result<(), Trouble> {
+) -> Result<(), ClientError> {
     if app.env.agent_id.is_some() {
         return Ok(());
     }
-    let seen = steady.fetch::<ServerEnvironment>("/api/environment").await?;
-    let request = CheckEnvironmentRequest { environment: own(app, &seen.handed_on_to_checks) };
+    let seen = client.get::<ServerEnvironment>("/api/environment").await?;
+    let environment = own(app, &seen.handed_on_to_checks);
+    let request = CheckEnvironmentRequest { environment, accept_servers: false };
     let path = format!("/api/tasks/{}/environment", escaped(task));
-    steady.client().post::<CheckEnvironment>(&path, &request).await?;
+    client.post::<CheckEnvironment>(&path, &request).await?;
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use wire::runs::{AgentOutput, AgentOutputLine, OutputStream};
 use super::transcript::TranscriptWriter;
 use crate::app::App;
 use crate::cli::LogsArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{dim, print_raw, print_raw_aside, print_text};
@@ -29,7 +29,7 @@ const WAIT_SECONDS: u32 = 30;
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Prints an agent's output, and follows it if asked to.
-pub(crate) async fn run(app: &App, args: &LogsArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: &LogsArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let agent = steady.agent(&args.agent).await?;
     let tail = Tail::new(agent, args.attempt);
@@ -50,7 +50,7 @@ pub(crate) async fn follow(
     steady: &mut Steady<'_>,
     agent: AgentId,
     progress: &Progress,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
     follow_with(StepPrinter::default(), steady, agent, progress).await
 }
 
@@ -59,7 +59,7 @@ pub(crate) async fn follow_briefly(
     steady: &mut Steady<'_>,
     agent: AgentId,
     progress: &Progress,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
     let printer = StepPrinter { writer: TranscriptWriter::brief(), ..StepPrinter::default() };
     follow_with(printer, steady, agent, progress).await
 }
@@ -69,7 +69,7 @@ async fn follow_with(
     steady: &mut Steady<'_>,
     agent: AgentId,
     progress: &Progress,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
     let tail = Tail::new(agent, None);
     let print = |page: &AgentStream| progress.aside(|| printer.print(page));
     print_pages(steady, tail, End::OfAgent, print).await?;
@@ -91,7 +91,7 @@ async fn print_pages<P: OutputPage>(
     mut tail: Tail,
     end: End,
     mut print: impl FnMut(&P) -> io::Result<()>,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
     while let Some(page) = tail.next::<P>(steady, end).await? {
         print(&page)?;
         if end == End::OfOutput && !tail.has_moved {
@@ -171,7 +171,7 @@ impl Tail {
         &mut self,
         steady: &mut Steady<'_>,
         end: End,
-    ) -> Result<Option<P>, Trouble> {
+    ) -> Result<Option<P>, CliError> {
         let agent = format!("/api/agents/{}", self.agent);
         let waits = end == End::OfAgent;
         loop {

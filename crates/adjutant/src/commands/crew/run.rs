@@ -1,6 +1,5 @@
 //! `adjutant run`, `draft`, `resume`, `await` and `kill`: agents that Adjutant runs itself.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::Code;
@@ -25,7 +24,7 @@ use super::role;
 use super::summary::Work;
 use crate::app::{App, now};
 use crate::cli::{AwaitArgs, BoundArgs, KillArgs, ResumeArgs, RunAndWaitArgs, RunArgs};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client};
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::progress::Progress;
@@ -47,7 +46,7 @@ const NOT_SUCCEEDED: u8 = 1;
 const ALREADY_ENDED: u8 = 5;
 
 /// Starts an agent and waits for its end.
-pub(crate) async fn run(app: &App, args: RunAndWaitArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: RunAndWaitArgs) -> Result<(), CliError> {
     let RunAndWaitArgs { quiet, run: args } = args;
     let role = args.role.clone();
     let request = run_request(app, args)?;
@@ -58,7 +57,7 @@ pub(crate) async fn run(app: &App, args: RunAndWaitArgs) -> Result<(), Trouble> 
 }
 
 /// Starts an agent.
-pub(crate) async fn draft(app: &App, args: RunArgs) -> Result<(), Trouble> {
+pub(crate) async fn draft(app: &App, args: RunArgs) -> Result<(), CliError> {
     let role = args.role.clone();
     let request = run_request(app, args)?;
     let client = app.client().await?;
@@ -73,14 +72,14 @@ async fn start(
     client: &Client,
     request: &Map<String, Value>,
     role: Option<&str>,
-) -> Result<Answer<StartedRun>, Trouble> {
+) -> Result<Answer<StartedRun>, CliError> {
     let request = environment::hand_on(app, client, request.clone()).await?;
     let started = client.post("/api/runs", &request).await;
     started.map_err(|error| role::explained(app, error.into(), role))
 }
 
 /// Resumes a conversation as a new agent.
-pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<(), Trouble> {
+pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<(), CliError> {
     refuse_agents(app)?;
     let mut request = bounds(&args.bounds);
     request.insert("prompt".to_owned(), text_or_stdin(args.prompt)?.into());
@@ -97,16 +96,16 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<(), Trouble> {
 }
 
 /// Refuses callers that are agents: they start others with a tool, which records the parent.
-fn refuse_agents(app: &App) -> Result<(), Trouble> {
+fn refuse_agents(app: &App) -> Result<(), CliError> {
     if app.env.agent_id.is_none() {
         return Ok(());
     }
-    Err(Trouble::new(Code::PermissionDenied, "only the operator starts agents in this way")
+    Err(CliError::new(Code::PermissionDenied, "only the operator starts agents in this way")
         .hint("`adjutant tool draft_agent --role ROLE --prompt TEXT` starts one in your name"))
 }
 
 /// Body of the request for an agent.
-fn run_request(app: &App, args: RunArgs) -> Result<Map<String, Value>, Trouble> {
+fn run_request(app: &App, args: RunArgs) -> Result<Map<String, Value>, CliError> {
     refuse_agents(app)?;
     let mut request = bounds(&args.bounds);
     request.insert("prompt".to_owned(), text_or_stdin(args.prompt)?.into());
@@ -132,10 +131,13 @@ fn bounds(args: &BoundArgs) -> Map<String, Value> {
 }
 
 /// Absolute path of a folder: the server has another working directory.
-fn absolute(app: &App, cwd: &std::path::Path) -> Result<String, Trouble> {
-    let path: PathBuf = app.env.cwd.join(cwd);
+fn absolute(app: &App, cwd: &std::path::Path) -> Result<String, CliError> {
+    let path = app.folder_of_server(cwd, "--cwd")?;
+    if app.remote_server()?.is_some() {
+        return Ok(path.display().to_string());
+    }
     let path = path.canonicalize().map_err(|error| {
-        Trouble::usage(format!("`--cwd {}` cannot be used: {error}", cwd.display()))
+        CliError::usage(format!("`--cwd {}` cannot be used: {error}", cwd.display()))
     })?;
     Ok(path.display().to_string())
 }
@@ -150,7 +152,7 @@ fn started_text(started: &StartedRun) -> String {
     )
 }
 
-/// What whoever started an agent should know.
+/// Warnings for the caller that started an agent.
 fn note_text(started: &StartedRun) -> Option<String> {
     Some(odd(format!("{} {}", started.agent_id, line(started.note.as_ref()?))))
 }
@@ -185,7 +187,7 @@ async fn watch(
     mut steady: Steady<'_>,
     started: &StartedRun,
     watching: Watching,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
     let (id, role, task) = (started.agent_id, line(&started.role), line(&started.task_slug));
     // Installed before the agent is announced, so that an early Ctrl-C is not lost.
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -198,7 +200,7 @@ async fn watch(
     let mut details = tokio::select! {
         details = until_ended(app, &mut steady, id, watching) => details?,
         _ = interrupt.recv() => {
-            return Err(Trouble::interrupted(format!("stopped waiting; {id} keeps running"))
+            return Err(CliError::interrupted(format!("stopped waiting; {id} keeps running"))
                 .hint(format!("`adjutant logs -f {id}` shows what it does"))
                 .hint(format!("`adjutant kill {id}` ends it")));
         }
@@ -220,7 +222,7 @@ async fn watch(
     app.render.answer(&outcome, || AgentOutcome::of(&details).text(Some(&work)))?;
     match details.agent.state {
         AgentStateName::Succeeded => Ok(()),
-        _ => Err(Trouble::said(NOT_SUCCEEDED)),
+        _ => Err(CliError::reported(NOT_SUCCEEDED)),
     }
 }
 
@@ -230,7 +232,7 @@ async fn until_ended(
     steady: &mut Steady<'_>,
     id: AgentId,
     watching: Watching,
-) -> Result<AgentDetails, Trouble> {
+) -> Result<AgentDetails, CliError> {
     let is_live = watching == Watching::Live;
     let progress = if is_live { Progress::waiting(app, &id.to_string()) } else { Progress::none() };
     let followed = async {
@@ -304,7 +306,7 @@ async fn until_over(
     steady: &mut Steady<'_>,
     id: AgentId,
     deadline: Option<Instant>,
-) -> Result<Answer<AwaitedAgent>, Trouble> {
+) -> Result<Answer<AwaitedAgent>, CliError> {
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(WAIT_SECONDS, |left| left.as_secs().min(WAIT_SECONDS));
@@ -324,7 +326,7 @@ async fn await_agent(
     steady: &mut Steady<'_>,
     id: AgentId,
     wait_seconds: u64,
-) -> Result<Answer<AwaitedAgent>, Trouble> {
+) -> Result<Answer<AwaitedAgent>, CliError> {
     let input = json!({ "agentId": id, "waitSeconds": wait_seconds });
     steady.call_tool("mcp__harness__await_agent", &input).await
 }
@@ -344,7 +346,7 @@ struct AwaitOutcome<'a> {
 }
 
 /// Waits for agents, one after the other: that takes as long as the longest.
-pub(crate) async fn wait(app: &App, args: &AwaitArgs) -> Result<(), Trouble> {
+pub(crate) async fn wait(app: &App, args: &AwaitArgs) -> Result<(), CliError> {
     let deadline = args.timeout.and_then(deadline_in);
     let mut steady = Steady::new(app).await?;
     let ids = steady.agents(&args.agents).await?;
@@ -361,7 +363,7 @@ pub(crate) async fn wait(app: &App, args: &AwaitArgs) -> Result<(), Trouble> {
             print_text(&AgentOutcome::of_awaited(id, &awaited).text(None))?;
         }
     }
-    if failed { Err(Trouble::said(NOT_SUCCEEDED)) } else { Ok(()) }
+    if failed { Err(CliError::reported(NOT_SUCCEEDED)) } else { Ok(()) }
 }
 
 /// Facts about an agent that has ended, or was waited for.
@@ -485,7 +487,7 @@ impl AgentOutcome {
 }
 
 /// Ends agents, all at once.
-pub(crate) async fn kill(app: &App, args: &KillArgs) -> Result<(), Trouble> {
+pub(crate) async fn kill(app: &App, args: &KillArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let ids = steady.agents(&args.agents).await?;
     let mut done = Ok(());
@@ -499,11 +501,11 @@ pub(crate) async fn kill(app: &App, args: &KillArgs) -> Result<(), Trouble> {
                     print_text(&if outcome.success { text } else { odd(text) })?;
                 }
                 if !outcome.success {
-                    done = Err(Trouble::said(ALREADY_ENDED));
+                    done = Err(CliError::reported(ALREADY_ENDED));
                 }
             }
             // The others were ended all the same.
-            Err(trouble) => done = Err(trouble),
+            Err(cli_error) => done = Err(cli_error),
         }
     }
     done
@@ -524,7 +526,7 @@ pub(crate) async fn kill_all(
     app: &App,
     ids: &[AgentId],
     progress: Progress,
-) -> Vec<Result<KillOutcome, Trouble>> {
+) -> Vec<Result<KillOutcome, CliError>> {
     let one = async |id: &AgentId| {
         let killed = kill_one(app, *id).await;
         progress.step();
@@ -539,7 +541,7 @@ pub(crate) fn many<T>(items: &[T]) -> u64 {
 }
 
 /// Ends an agent, however long that takes.
-pub(crate) async fn kill_one(app: &App, id: AgentId) -> Result<KillOutcome, Trouble> {
+pub(crate) async fn kill_one(app: &App, id: AgentId) -> Result<KillOutcome, CliError> {
     let mut steady = Steady::new(app).await?;
     let mut has_lived = false;
     loop {

@@ -6,7 +6,7 @@ use wire::agents::AgentDiff;
 use wire::runs::StartedRun;
 use wire::tasks::TaskAnswer;
 
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::commands::delivery::changes;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{Page, bold, dim, good, line, name, odd};
@@ -21,7 +21,10 @@ pub(super) struct Work {
 
 impl Work {
     /// Reads what an agent left: its task, and its changes.
-    pub(super) async fn of(steady: &mut Steady<'_>, started: &StartedRun) -> Result<Self, Trouble> {
+    pub(super) async fn of(
+        steady: &mut Steady<'_>,
+        started: &StartedRun,
+    ) -> Result<Self, CliError> {
         let task = match started.task_slug.as_str() {
             "" => None,
             task => {

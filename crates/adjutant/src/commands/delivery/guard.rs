@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use wire::files::{ReservationView, Reservations};
 
 use crate::app::{App, call_tool};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client, all_rows};
 use crate::terminal::render::line;
 
@@ -31,12 +31,12 @@ const PAGE: usize = 500;
 const MAX_LISTED: usize = 20;
 
 /// Refuses the commit of files that another agent has reserved.
-pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App) -> Result<(), CliError> {
     match held(app).await {
         Ok(held) if held.is_empty() => Ok(()),
         Ok(held) => {
-            app.render.trouble(&refusal(&held))?;
-            Err(Trouble::said(COMMIT_REFUSED))
+            app.render.print_error(&refusal(&held))?;
+            Err(CliError::reported(COMMIT_REFUSED))
         }
         Err(why) => Ok(app.render.aside(&format!("adjutant: not guarded: {}", line(&why)))?),
     }
@@ -56,7 +56,7 @@ async fn held(app: &App) -> Result<Vec<HeldFile>, String> {
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let message = |trouble: Trouble| trouble.message().to_owned();
+    let message = |cli_error: CliError| cli_error.message().to_owned();
     let client = timeout(CONNECT_TIMEOUT, app.client()).await;
     let client = client.map_err(|_| "no server answers".to_owned())?.map_err(message)?;
     let answer = timeout(ANSWER_TIMEOUT, reservations(&client)).await;
@@ -75,7 +75,7 @@ async fn held(app: &App) -> Result<Vec<HeldFile>, String> {
 }
 
 /// Reads the reservations of all agents.
-async fn reservations(client: &Client) -> Result<Vec<Answer<ReservationView>>, Trouble> {
+async fn reservations(client: &Client) -> Result<Vec<Answer<ReservationView>>, CliError> {
     all_rows(async |cursor| {
         let input = match cursor {
             Some(cursor) => json!({ "limit": PAGE, "cursor": cursor }),
@@ -123,7 +123,7 @@ fn git(app: &App, arguments: &[&str]) -> Result<Vec<u8>, String> {
     Err(format!("git failed: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-fn refusal(held: &[HeldFile]) -> Trouble {
+fn refusal(held: &[HeldFile]) -> CliError {
     let files: BTreeSet<&str> = held.iter().map(|one| one.file.as_str()).collect();
     let mut lines = vec![match files.len() {
         1 => "a file of this commit is reserved by another agent".to_owned(),
@@ -147,7 +147,7 @@ fn refusal(held: &[HeldFile]) -> Trouble {
     let holder = held.first().map(|one| one.by.agent_id.to_string()).unwrap_or_default();
     let last = held.iter().map(|one| one.by.expires_at).max();
     let last = last.map(to_the_second).unwrap_or_default();
-    Trouble::new(Code::Conflict, lines.join("\n"))
+    CliError::new(Code::Conflict, lines.join("\n"))
         .hint("commit the rest: `git restore --staged FILE`, then `git commit`")
         .hint(format!("ask for it: `mcp__mail__send` with `toAgentId` `{holder}`"))
         .hint(format!("else wait until {last}, when the last of these ends, or is released"))

@@ -6,8 +6,8 @@ use wire::merges::{ConflictView, MergeView, Merges, WatchedMerge};
 
 use crate::app::{App, escaped, now, query};
 use crate::cli::{MergeQueueArgs, MergeQueueVerb};
-use crate::cli_error::Trouble;
-use crate::client::{Answer, ListPage};
+use crate::cli_error::CliError;
+use crate::client::{Answer, Client, ClientError, ListPage};
 use crate::commands::crew::environment;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{
@@ -39,14 +39,22 @@ impl Rows {
 }
 
 /// Lists the queue, or puts something back into it.
-pub(crate) async fn run(app: &App, args: MergeQueueArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: MergeQueueArgs) -> Result<(), CliError> {
     match args.verb {
         None => list(app, if args.all { Rows::All } else { Rows::Open }).await,
         Some(MergeQueueVerb::Retry { merge }) => retry(app, &merge).await,
     }
 }
 
-async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
+/// Puts a held merge back into the queue.
+pub(super) async fn put_back(
+    client: &Client,
+    merge: &str,
+) -> Result<Answer<WatchedMerge>, ClientError> {
+    client.post(&format!("/api/merge-queue/{}/retry", escaped(merge)), &json!({})).await
+}
+
+async fn list(app: &App, rows: Rows) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let merges = read_rows::<Merges>(&mut steady, "/api/merge-queue", rows).await?;
     let value = json!({ "merges": merges });
@@ -60,14 +68,13 @@ async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
     })?)
 }
 
-async fn retry(app: &App, merge: &str) -> Result<(), Trouble> {
+async fn retry(app: &App, merge: &str) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let path = format!("/api/merge-queue/{}", escaped(merge));
     let held = steady.fetch::<WatchedMerge>(&path).await?;
     let task = held.merge.task_id.to_string();
-    environment::hand_on_to_check(app, &mut steady, &task).await?;
-    let path = format!("{path}/retry");
-    let answer: Answer<WatchedMerge> = steady.client().post(&path, &json!({})).await?;
+    environment::hand_on_to_check(app, steady.client(), &task).await?;
+    let answer = put_back(steady.client(), merge).await?;
     Ok(app.render.answer(&answer, || {
         let look = name("adjutant merge-queue");
         format!("{} is queued again.\nCheck its state with {look}", bold(answer.merge.id))
@@ -79,7 +86,7 @@ pub(crate) async fn read_rows<P: ListPage>(
     steady: &mut Steady<'_>,
     path: &str,
     rows: Rows,
-) -> Result<Vec<Answer<P::Row>>, Trouble> {
+) -> Result<Vec<Answer<P::Row>>, CliError> {
     let all = (rows == Rows::All).then(|| "true".to_owned());
     steady.fetch_all::<P>(|after| query(path, [("all", all.clone()), ("after", after)])).await
 }
@@ -123,11 +130,29 @@ pub(crate) fn summary(merge: &MergeView) -> String {
         page.line(dim(format!("  The {program} ended with:")));
         page.text(&quoted(&last.join("\n")));
     }
+    if merge.state == MergeState::SentBack {
+        let again = format!("adjutant run --role ROLE --task {} 'Go on'", merge.number);
+        page.line(dim("  Its author has this by mail. If it has ended, another goes on with:"));
+        page.line(format_args!("  {}", name(again)));
+    }
     if merge.state == MergeState::Held {
         let again = format!("adjutant merge-queue retry {}", merge.id);
         page.line(format_args!("  {} {}", dim("When you have fixed this:"), name(again)));
     }
     page.into_text()
+}
+
+/// Says which variables a check would lack that the shell of the author's person had; nothing where it lacks none.
+pub(crate) fn lacking(missing: &[String]) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = missing.iter().map(|name| format!("`{}`", line(name))).collect();
+    format!(
+        "The check needs {} of the shell that started the author, and the server that had it has ended: approve in a \
+         shell that has it.",
+        names.join(" and ")
+    )
 }
 
 /// A text under a heading, in lines that fit.

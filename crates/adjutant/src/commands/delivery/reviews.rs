@@ -10,10 +10,10 @@ use wire::merges::{ReviewDesk, ReviewDeskTask};
 use wire::reviews::{CoderView, ReviewView, Reviews};
 
 use self::work::Detail;
-use super::merge_queue::{abbreviated, places, under};
+use super::merge_queue::{abbreviated, lacking, places, under};
 use crate::app::{App, now, query};
 use crate::cli::{ReviewVerb, ReviewsArgs};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{
@@ -24,7 +24,7 @@ use crate::terminal::render::{
 const MAX_LISTED: usize = 5;
 
 /// Shows or decides a review.
-pub(crate) async fn run(app: &App, verb: ReviewVerb) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, verb: ReviewVerb) -> Result<(), CliError> {
     match verb {
         ReviewVerb::Show { name, patch } => {
             let detail = if patch { Detail::Patch } else { Detail::Figures };
@@ -51,7 +51,7 @@ struct OpenWork {
 }
 
 /// Lists the work that waits for a review or an approval.
-pub(crate) async fn list(app: &App, args: &ReviewsArgs) -> Result<(), Trouble> {
+pub(crate) async fn list(app: &App, args: &ReviewsArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let queue = |cursor| query("/api/tasks/review-queue", [("cursor", cursor)]);
     let tasks = steady.fetch_all::<ReviewDesk>(queue).await?;
@@ -130,6 +130,9 @@ fn add_task(page: &mut Page, answer: &ReviewDeskTask) {
         page.line(format_args!("    by {author}: +{added} -{removed} in {changed}, {fits}"));
     } else {
         page.line(format_args!("    by {author}, without a branch of its own"));
+    }
+    if !answer.missing_variables.is_empty() {
+        add_indented(page, &lacking(&answer.missing_variables));
     }
     for place in places(&reviewed.conflicts) {
         page.line(format_args!("      {place}"));

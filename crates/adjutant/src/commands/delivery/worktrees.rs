@@ -12,7 +12,7 @@ use wire::worktrees::{
 use super::merge_queue::{Rows, abbreviated, read_rows, under};
 use crate::app::{App, escaped};
 use crate::cli::{PruneArgs, WorktreesArgs, WorktreesVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::crew::run::many;
 use crate::commands::progress::Progress;
@@ -28,7 +28,7 @@ const MAX_CONCURRENT_REMOVALS: usize = 8;
 const MAX_FILES: usize = 5;
 
 /// Lists worktrees, removes some, or compares git with the record.
-pub(crate) async fn run(app: &App, args: WorktreesArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: WorktreesArgs) -> Result<(), CliError> {
     match args.verb {
         None => list(app, if args.all { Rows::All } else { Rows::Open }).await,
         Some(WorktreesVerb::Prune(args)) => prune(app, args).await,
@@ -41,7 +41,7 @@ pub(crate) async fn run(app: &App, args: WorktreesArgs) -> Result<(), Trouble> {
     }
 }
 
-async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
+async fn list(app: &App, rows: Rows) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let worktrees = read_rows::<Worktrees>(&mut steady, "/api/worktrees", rows).await?;
     let were_any = worktrees.is_empty() && {
@@ -150,7 +150,7 @@ fn shortened(path: &str, folders: KnownFolders<'_>) -> String {
     line(&shown)
 }
 
-async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
+async fn prune(app: &App, args: PruneArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let mut agents = args.agents;
     if args.ended {
@@ -159,7 +159,7 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
         agents.extend(ended.map(|worktree| worktree.agent_id.to_string()));
     }
     let mut pruned: Vec<Answer<PrunedWorktree>> = Vec::new();
-    let mut trouble = None;
+    let mut cli_error = None;
     let progress = Progress::steps(app, "removing worktrees", many(&agents));
     let client = steady.client();
     let paths = agents.iter().map(|agent| format!("/api/worktrees/{}/prune", escaped(agent)));
@@ -170,9 +170,9 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
             Ok(answer) => pruned.push(answer),
             // The others are removed all the same; the last error is reported at the end.
             Err(error) => {
-                let before = trouble.replace(Trouble::from(error));
+                let before = cli_error.replace(CliError::from(error));
                 if let Some(before) = before {
-                    progress.aside(|| app.render.trouble(&before))?;
+                    progress.aside(|| app.render.print_error(&before))?;
                 }
             }
         }
@@ -180,7 +180,7 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
     }
     drop(progress);
     // With one agent and one refusal there is nothing else to say.
-    if trouble.is_none() || !pruned.is_empty() {
+    if cli_error.is_none() || !pruned.is_empty() {
         let value = json!({ "pruned": pruned });
         app.render.answer(&value, || {
             if pruned.is_empty() {
@@ -189,7 +189,7 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
             pruned.iter().map(|one| removal(one)).collect()
         })?;
     }
-    trouble.map_or(Ok(()), Err)
+    cli_error.map_or(Ok(()), Err)
 }
 
 /// Outcome of removing a worktree.
@@ -216,7 +216,7 @@ fn removal(pruned: &PrunedWorktree) -> String {
 }
 
 /// Has the server accept that commits are gone, and says which.
-async fn settle_lost_commits(app: &App) -> Result<(), Trouble> {
+async fn settle_lost_commits(app: &App) -> Result<(), CliError> {
     let client = app.client().await?;
     let settled = client.post::<SettledCommits>("/api/worktrees/settle", &json!({})).await?;
     for commit in &settled.commits {
@@ -225,7 +225,7 @@ async fn settle_lost_commits(app: &App) -> Result<(), Trouble> {
     Ok(())
 }
 
-async fn check(app: &App) -> Result<(), Trouble> {
+async fn check(app: &App) -> Result<(), CliError> {
     let answer: Answer<Agreement> = Steady::new(app).await?.fetch("/api/worktrees/check").await?;
     app.render.answer(&answer, || {
         if answer.disagreements.is_empty() {
@@ -245,7 +245,7 @@ async fn check(app: &App) -> Result<(), Trouble> {
         }
         page.into_text()
     })?;
-    if answer.ok { Ok(()) } else { Err(Trouble::said(DISAGREEMENT)) }
+    if answer.ok { Ok(()) } else { Err(CliError::reported(DISAGREEMENT)) }
 }
 
 #[cfg(test)]

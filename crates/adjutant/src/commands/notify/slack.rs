@@ -5,7 +5,7 @@ use wire::slack::{RetriedSlackMessages, SlackStatus, SlackThreadView, SlackThrea
 
 use crate::app::{App, now, query};
 use crate::cli::{SlackArgs, SlackVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::delivery::merge_queue::under;
 use crate::commands::reconnect::Steady;
@@ -14,7 +14,7 @@ use crate::terminal::render::{
 };
 
 /// Shows the status, lists threads, or sends failed messages again.
-pub(crate) async fn run(app: &App, args: SlackArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: SlackArgs) -> Result<(), CliError> {
     match args.verb {
         None | Some(SlackVerb::Status) => status(app).await,
         Some(SlackVerb::Threads) => threads(app).await,
@@ -22,7 +22,7 @@ pub(crate) async fn run(app: &App, args: SlackArgs) -> Result<(), Trouble> {
     }
 }
 
-async fn status(app: &App) -> Result<(), Trouble> {
+async fn status(app: &App) -> Result<(), CliError> {
     let answer: Answer<SlackStatus> = app.client().await?.get("/api/slack").await?;
     Ok(app.render.answer(&answer, || status_text(&answer))?)
 }
@@ -66,7 +66,7 @@ fn status_text(slack: &SlackStatus) -> String {
     page.into_text()
 }
 
-async fn threads(app: &App) -> Result<(), Trouble> {
+async fn threads(app: &App) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let path = |after| query("/api/slack/threads", [("after", after)]);
     let threads = steady.fetch_all::<SlackThreads>(path).await?;
@@ -93,7 +93,7 @@ fn thread_text(thread: &SlackThreadView) -> String {
     page.into_text()
 }
 
-async fn retry(app: &App) -> Result<(), Trouble> {
+async fn retry(app: &App) -> Result<(), CliError> {
     let client = app.client().await?;
     let answer: Answer<RetriedSlackMessages> = client.post("/api/slack/retry", &json!({})).await?;
     Ok(app.render.answer(&answer, || match answer.retried {

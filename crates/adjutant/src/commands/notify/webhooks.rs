@@ -8,7 +8,7 @@ use wire::webhooks::{
 
 use crate::app::{App, escaped, now, query};
 use crate::cli::{WebhooksArgs, WebhooksVerb};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::delivery::merge_queue::under;
 use crate::commands::reconnect::Steady;
@@ -18,7 +18,7 @@ use crate::terminal::render::{Page, age, bad, bold, counted, dim, good, line, na
 const NOT_TAKEN: u8 = 1;
 
 /// Lists webhooks and failed messages, sends messages again, tests or enables a webhook.
-pub(crate) async fn run(app: &App, args: WebhooksArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: WebhooksArgs) -> Result<(), CliError> {
     match args.verb {
         None | Some(WebhooksVerb::List) => list(app).await,
         Some(WebhooksVerb::Dead { name }) => dead(app, name).await,
@@ -31,7 +31,7 @@ pub(crate) async fn run(app: &App, args: WebhooksArgs) -> Result<(), Trouble> {
     }
 }
 
-async fn list(app: &App) -> Result<(), Trouble> {
+async fn list(app: &App) -> Result<(), CliError> {
     let answer: Answer<Webhooks> = app.client().await?.get("/api/webhooks").await?;
     Ok(app.render.answer(&answer, || {
         if answer.webhooks.is_empty() {
@@ -79,7 +79,7 @@ fn webhook_text(hook: &WebhookView) -> String {
     page.into_text()
 }
 
-async fn dead(app: &App, only: Option<String>) -> Result<(), Trouble> {
+async fn dead(app: &App, only: Option<String>) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let names = if let Some(name) = only {
         vec![name]
@@ -117,7 +117,7 @@ fn given_up_text(delivery: &DeliveryView) -> String {
     page.into_text()
 }
 
-async fn retry(app: &App, hook: &str, id: &str) -> Result<(), Trouble> {
+async fn retry(app: &App, hook: &str, id: &str) -> Result<(), CliError> {
     let path = format!("/api/webhooks/{}/deliveries/{}/retry", escaped(hook), escaped(id));
     let answer: Answer<DeliveryView> = app.client().await?.post(&path, &json!({})).await?;
     Ok(app.render.answer(&answer, || {
@@ -126,7 +126,7 @@ async fn retry(app: &App, hook: &str, id: &str) -> Result<(), Trouble> {
     })?)
 }
 
-async fn retry_all(app: &App, hook: &str) -> Result<(), Trouble> {
+async fn retry_all(app: &App, hook: &str) -> Result<(), CliError> {
     let path = format!("/api/webhooks/{}/retry", escaped(hook));
     let answer: Answer<RetriedDeliveries> = app.client().await?.post(&path, &json!({})).await?;
     Ok(app.render.answer(&answer, || match answer.retried {
@@ -138,7 +138,7 @@ async fn retry_all(app: &App, hook: &str) -> Result<(), Trouble> {
     })?)
 }
 
-async fn test(app: &App, hook: &str) -> Result<(), Trouble> {
+async fn test(app: &App, hook: &str) -> Result<(), CliError> {
     let path = format!("/api/webhooks/{}/test", escaped(hook));
     let answer: Answer<TestDelivery> = app.client().await?.post(&path, &json!({})).await?;
     app.render.answer(&answer, || {
@@ -150,10 +150,10 @@ async fn test(app: &App, hook: &str) -> Result<(), Trouble> {
             format!("{hook} refused it: {} {took}", bad(why))
         }
     })?;
-    if answer.ok { Ok(()) } else { Err(Trouble::said(NOT_TAKEN)) }
+    if answer.ok { Ok(()) } else { Err(CliError::reported(NOT_TAKEN)) }
 }
 
-async fn enable(app: &App, hook: &str, body: &EnableWebhookRequest) -> Result<(), Trouble> {
+async fn enable(app: &App, hook: &str, body: &EnableWebhookRequest) -> Result<(), CliError> {
     let path = format!("/api/webhooks/{}/enable", escaped(hook));
     let answer: Answer<WebhookView> = app.client().await?.post(&path, body).await?;
     Ok(app.render.answer(&answer, || webhook_text(&answer))?)

@@ -11,16 +11,17 @@ use tokio::time::timeout;
 use wire::agent_details::AgentView;
 use wire::loops::{LoopList, LoopView};
 use wire::plans::Plans;
+use wire::server::{ServerHealth, ServerRole};
 
 use crate::app::{App, escaped};
 use crate::cli::DownArgs;
-use crate::cli_error::Trouble;
-use crate::client::{Answer, Client};
+use crate::cli_error::CliError;
+use crate::client::{Answer, Client, ClientError};
 use crate::commands::crew::agents::live;
 use crate::commands::crew::run::{kill_all, many};
 use crate::commands::progress::Progress;
-use crate::server_process::connect::{self, Where};
-use crate::server_process::{self, Down, Patience};
+use crate::server_process::connect::{self, ServerLocation};
+use crate::server_process::{self, Down, StopTimeouts};
 use crate::terminal::render::{count, dim, line, name};
 
 /// Time limit for asking a server about its agents; one that hangs is ended anyway.
@@ -31,13 +32,13 @@ const MAX_ROUNDS: usize = 5;
 const MAX_NAMED: usize = 5;
 
 /// Stops the server, unless agents run that nobody decided about.
-pub(crate) async fn run(app: &App, args: &DownArgs) -> Result<(), Trouble> {
-    let at = Where { url_override: None, ..app.place(&[])? };
+pub(crate) async fn run(app: &App, args: &DownArgs) -> Result<(), CliError> {
+    let at = ServerLocation { url_override: None, ..app.place(&[])? };
     let left = match settle(app, &at, args).await? {
         Some(agents) => agents.len(),
         None => 0,
     };
-    let ended = server_process::down(&at, &at.lock, Patience::default()).await?;
+    let ended = server_process::down(&at, &at.lock, StopTimeouts::default()).await?;
     let (how, server) = match &ended {
         Down::NotRunning => ("not_running", None),
         Down::Asked(server) => ("asked", Some(server)),
@@ -65,8 +66,15 @@ pub(crate) async fn run(app: &App, args: &DownArgs) -> Result<(), Trouble> {
 }
 
 /// Decides about the agents that run: says who is left, or nothing where the server cannot say.
-async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<AgentView>>, Trouble> {
+async fn settle(
+    app: &App,
+    at: &ServerLocation,
+    args: &DownArgs,
+) -> Result<Option<Vec<AgentView>>, CliError> {
     let Some(client) = connect::locate(at)? else { return Ok(None) };
+    if !owns_its_agents(&client).await {
+        return Ok(None);
+    }
     for _ in 0..MAX_ROUNDS {
         let Ok(answer) = timeout(ANSWER_TIMEOUT, live(&client)).await else { return Ok(None) };
         let agents: Vec<AgentView> = match answer {
@@ -75,8 +83,8 @@ async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<Age
                 agents.filter(|agent| agent.kind != "enlisted").collect()
             }
             // Nobody listens: whatever runs goes on.
-            Err(trouble) if trouble.is_no_server() => return Ok(None),
-            Err(trouble) => return Err(trouble),
+            Err(cli_error) if cli_error.is_no_server() => return Ok(None),
+            Err(cli_error) => return Err(cli_error),
         };
         let loops = if args.leave { Vec::new() } else { loops(&client).await };
         if agents.is_empty() && loops.is_empty() || args.leave {
@@ -98,8 +106,17 @@ async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<Age
             killed?;
         }
     }
-    Err(Trouble::new(Code::Conflict, "new agents start as fast as others are killed")
+    Err(CliError::new(Code::Conflict, "new agents start as fast as others are killed")
         .hint("first kill the agent that starts them"))
+}
+
+/// False for a server of a home in PostgreSQL that does not answer for it now: the agents are the owner's.
+async fn owns_its_agents(client: &Client) -> bool {
+    match timeout(ANSWER_TIMEOUT, client.get::<ServerHealth>("/healthz")).await {
+        Ok(Ok(health)) => matches!(health.role, None | Some(ServerRole::Owner)),
+        Ok(Err(ClientError::Api { error, .. })) => !error.is_no_owner(),
+        Ok(Err(_)) | Err(_) => true,
+    }
 }
 
 /// Those that are ended with nobody above them.
@@ -109,7 +126,7 @@ fn roots(agents: &[AgentView]) -> Vec<AgentId> {
     agents.iter().filter(is_root).map(|agent| agent.id).collect()
 }
 
-fn refusal(agents: &[AgentView]) -> Trouble {
+fn refusal(agents: &[AgentView]) -> CliError {
     let who =
         agents.iter().take(MAX_NAMED).map(|agent| format!("{} ({})", agent.id, line(&agent.role)));
     let mut who: Vec<String> = who.collect();
@@ -118,7 +135,7 @@ fn refusal(agents: &[AgentView]) -> Trouble {
     }
     let run = if agents.len() == 1 { "runs" } else { "run" };
     let many = count(agents.len(), "agent");
-    Trouble::new(Code::Conflict, format!("{many} still {run}: {}", who.join(", ")))
+    CliError::new(Code::Conflict, format!("{many} still {run}: {}", who.join(", ")))
         .hint("`adjutant down --kill` ends them first")
         .hint("`adjutant down --leave` leaves them running; the next server finds them again")
 }
@@ -132,28 +149,28 @@ async fn loops(client: &Client) -> Vec<String> {
 }
 
 /// Loops that have no agent at the moment.
-fn between(loops: &[String]) -> Trouble {
+fn between(loops: &[String]) -> CliError {
     let run = if loops.len() == 1 { "loop still runs" } else { "loops still run" };
-    Trouble::new(Code::Conflict, format!("{} {run}: {}", loops.len(), loops.join(", ")))
+    CliError::new(Code::Conflict, format!("{} {run}: {}", loops.len(), loops.join(", ")))
         .hint("`adjutant down --kill` ends its agents first")
         .hint("`adjutant down --leave` continues it with the next server")
 }
 
 /// Says which loops run, too: they start the next agent when one ends.
-fn with_loops(trouble: Trouble, loops: &[String]) -> Trouble {
-    loops.iter().fold(trouble, |trouble, one| {
-        trouble.hint(format!("`adjutant loop pause {one}` pauses the loop that they work for"))
+fn with_loops(cli_error: CliError, loops: &[String]) -> CliError {
+    loops.iter().fold(cli_error, |cli_error, one| {
+        cli_error.hint(format!("`adjutant loop pause {one}` pauses the loop that they work for"))
     })
 }
 
 /// Says which plans run, too: their agents come again for as long as they do.
-async fn with_plans(trouble: Trouble, client: &Client) -> Trouble {
+async fn with_plans(cli_error: CliError, client: &Client) -> CliError {
     let plans = timeout(ANSWER_TIMEOUT, client.get::<Plans>("/api/plans?limit=1000")).await;
-    let Ok(Ok(listed)) = plans else { return trouble };
+    let Ok(Ok(listed)) = plans else { return cli_error };
     let running = listed.plans.iter().filter(|plan| plan.state == PlanState::Running);
-    running.fold(trouble, |trouble, plan| {
+    running.fold(cli_error, |cli_error, plan| {
         let named = line(&plan.name);
-        trouble.hint(format!("`adjutant plan stop {named}` stops the plan that they work for"))
+        cli_error.hint(format!("`adjutant plan stop {named}` stops the plan that they work for"))
     })
 }
 
@@ -192,9 +209,11 @@ mod tests {
     #[test]
     fn a_long_list_of_agents_is_cut() {
         let agents: Vec<AgentView> = (0..7).map(|number| agent(number, None)).collect();
-        let trouble = refusal(&agents);
-        assert!(trouble.message().starts_with("7 agents still run: sp_0000000000000000 (coder), "));
-        assert!(trouble.message().ends_with(", and 2 more"), "{}", trouble.message());
+        let cli_error = refusal(&agents);
+        assert!(
+            cli_error.message().starts_with("7 agents still run: sp_0000000000000000 (coder), ")
+        );
+        assert!(cli_error.message().ends_with(", and 2 more"), "{}", cli_error.message());
         assert!(refusal(&agents[..1]).message().starts_with("1 agent still runs: "));
     }
 }

@@ -4,19 +4,19 @@ use serde_json::json;
 use wire::server::ReloadReport;
 
 use crate::app::App;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client};
 use crate::serve::in_force::add_changes;
 use crate::terminal::render::{Page, Render, count, line, odd};
 
 /// Makes the server read configuration and roles again.
-pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App) -> Result<(), CliError> {
     let report: Answer<ReloadReport> = app.client().await?.post("/api/reload", &json!({})).await?;
     Ok(app.render.answer(&report, || report_text(&report))?)
 }
 
 /// Makes the server read changed files before a person starts an agent, and says what they change.
-pub(crate) async fn read_changes(app: &App, client: &Client) -> Result<(), Trouble> {
+pub(crate) async fn read_changes(app: &App, client: &Client) -> Result<(), CliError> {
     if app.env.agent_id.is_some() {
         // An agent starts others with what was read last.
         return Ok(());

@@ -15,7 +15,7 @@ use wire::server::{RecordCounts, ServerStatus, SharedHomeStatus};
 
 use crate::app::{App, now};
 use crate::cli::{Background, UpArgs};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client, ClientError};
 use crate::commands::progress::Progress;
 use crate::config::Config;
@@ -23,11 +23,12 @@ use crate::home::moving::{self, Moved};
 use crate::home::{Home, ServerFile};
 use crate::logging;
 use crate::runtime;
+use crate::serve::home_probe::{follower_words, standby_words};
 use crate::serve::in_force::accepted_text;
 use crate::serve::{self, ServerAddress, Stage};
-use crate::server_process::connect::{self, ConnectError, Where};
+use crate::server_process::connect::{self, ConnectError, ServerLocation};
 use crate::server_process::{self, Bound, Claim, ClaimError, Ownership, Port};
-use crate::terminal::render::{Render, age, bold, counted, dim, good, line, name, odd};
+use crate::terminal::render::{Page, Render, age, bold, counted, dim, good, line, name, odd};
 
 /// Interval at which a server looks whether its files are still there.
 const GUARD_INTERVAL: Duration = Duration::from_secs(1);
@@ -38,10 +39,13 @@ const STATUS_TIMEOUT: Duration = Duration::from_millis(1500);
 const POSTGRES_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Starts the server, here or in the background.
-pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
+pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), CliError> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "only the operator may start the server")
-            .hint("ask the operator for `adjutant up`"));
+        return Err(CliError::new(
+            Code::PermissionDenied,
+            "only the operator may start the server",
+        )
+        .hint("ask the operator for `adjutant up`"));
     }
     let mut app = app.clone();
     app.env.state = args.state.clone().or(app.env.state);
@@ -65,7 +69,10 @@ pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
             process::own_session()?;
             runtime::threads()?.block_on(serve_home(app, &stage, &config, args.background))
         }
-        None | Some(Background::Kept) => {
+        None | Some(Background::Kept | Background::Hosted) => {
+            if args.background == Some(Background::Hosted) {
+                process::end_with_starter()?;
+            }
             runtime::threads()?.block_on(serve_home(app, &stage, &config, args.background))
         }
     }
@@ -79,15 +86,15 @@ fn handed_on(args: &UpArgs) -> Vec<String> {
     given
 }
 
-fn place(app: &App, how: &str, args: &UpArgs) -> Result<Where, Trouble> {
+fn place(app: &App, how: &str, args: &UpArgs) -> Result<ServerLocation, CliError> {
     let given = handed_on(args);
     let mut up = vec!["--background", how];
     up.extend(given.iter().map(String::as_str));
     // Where a server is to run is this home's business, whatever the environment names.
-    Ok(Where { url_override: None, ..app.place(&up)? })
+    Ok(ServerLocation { url_override: None, ..app.place(&up)? })
 }
 
-fn detach(app: &App, args: &UpArgs, home: &Home, config: &Config) -> Result<(), Trouble> {
+fn detach(app: &App, args: &UpArgs, home: &Home, config: &Config) -> Result<(), CliError> {
     let wanted = config.server.port;
     let at = place(app, "keeper", args)?;
     let old = server_process::remembered(&home.address_file())?;
@@ -98,7 +105,7 @@ fn detach(app: &App, args: &UpArgs, home: &Home, config: &Config) -> Result<(), 
         if before.is_none() {
             app.accept_files(home.clone())?;
         }
-        Ok::<_, Trouble>((before, connect::ensure(&at).await))
+        Ok::<_, CliError>((before, connect::ensure(&at).await))
     })?;
     drop(progress);
     let server = server.map_err(|error| not_ready(app, home, config, error))?;
@@ -115,14 +122,14 @@ fn detach(app: &App, args: &UpArgs, home: &Home, config: &Config) -> Result<(), 
 }
 
 /// The error of a server in the background that did not answer. Why one waits for a home in PostgreSQL is asked there.
-fn not_ready(app: &App, home: &Home, config: &Config, error: ConnectError) -> Trouble {
+fn not_ready(app: &App, home: &Home, config: &Config, error: ConnectError) -> CliError {
     let ConnectError::TooSlow { after, .. } = &error else { return error.into() };
     let Ok(Some(shared)) = config.shared(home, &app.env) else { return error.into() };
     let found = HomeAdmin::look(&shared.address, POSTGRES_TIMEOUT)
         .and_then(|mut admin| admin.home(&shared.name));
     let Err(why) = found else { return error.into() };
     let (name, seconds) = (&shared.name, after.as_secs());
-    Trouble::no_server(format!("the home `{name}` was not ready within {seconds} s: {why}"))
+    CliError::no_server(format!("the home `{name}` was not ready within {seconds} s: {why}"))
         .hint("the server goes on trying, and serves the home as soon as it can")
         .hint("`adjutant down` ends it; `adjutant doctor` looks at PostgreSQL")
 }
@@ -138,7 +145,7 @@ fn running_text(server: &ServerFile, how: &str) -> String {
 }
 
 /// Watches over a server, and starts it again when it crashes.
-fn keep(app: &App, args: &UpArgs, home: &Home) -> Result<(), Trouble> {
+fn keep(app: &App, args: &UpArgs, home: &Home) -> Result<(), CliError> {
     let at = place(app, "kept", args)?;
     let arguments: Vec<OsString> = at.start_args;
     let (program, environment, directory) = (at.exe, at.environment, at.cwd);
@@ -155,11 +162,11 @@ async fn serve_home(
     stage: &Stage,
     config: &Config,
     background: Option<Background>,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
     if let Err(error) = process::raise_open_files() {
         tracing::warn!(%error, "could not raise the limit of open files; fewer connections are possible");
     }
-    let at = Where { url_override: None, ..app.place(&[])? };
+    let at = ServerLocation { url_override: None, ..app.place(&[])? };
     if stage.home.wanted_state_dir().is_none() {
         moving::make_folder(stage.home.state_dir()).map_err(no_state_folder)?;
     }
@@ -226,7 +233,7 @@ fn settle(
     stage: &Stage,
     config: &Config,
     ownership: Ownership,
-) -> Result<(Stage, Ownership), Trouble> {
+) -> Result<(Stage, Ownership), CliError> {
     let mut stage = stage.clone();
     let mut ownership = ownership;
     match (stage.home.wanted_state_dir(), stage.home.state_dir()) {
@@ -252,8 +259,8 @@ fn settle(
     Ok((stage, ownership))
 }
 
-fn no_state_folder(error: FileError) -> Trouble {
-    Trouble::from(error).hint("name a folder that you may write to with `adjutant up --state DIR`")
+fn no_state_folder(error: FileError) -> CliError {
+    CliError::from(error).hint("name a folder that you may write to with `adjutant up --state DIR`")
 }
 
 /// Waits until the record or the lock is no longer the file that was opened. Meanwhile the copy of `server.json`
@@ -284,7 +291,7 @@ async fn listen(
     record: &Record,
     background: Option<Background>,
     ownership: &Ownership,
-) -> Result<(Bound, Option<String>), Trouble> {
+) -> Result<(Bound, Option<String>), CliError> {
     let (host, wanted) = (config.server.host, config.server.port);
     if let Some(port) = serve::only_port(stage, record)? {
         let bound = server_process::listen_only(host, port).await?;
@@ -333,23 +340,23 @@ Next, in another window:
 }
 
 /// Says whether a server runs. Starts none.
-pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
+pub(crate) async fn status(app: &App) -> Result<(), CliError> {
     let absent = || {
-        Trouble::no_server("no server runs for this home")
+        CliError::no_server("no server runs for this home")
             .hint("start one with `adjutant up --detach`")
     };
     let at = match app.place(&[]) {
         Ok(at) => at,
         // Where there is no home there is no server either; that is the question here.
-        Err(trouble) => {
-            let said = Trouble::no_server(trouble.message());
-            return Err(trouble.hints().iter().fold(said, Trouble::hint));
+        Err(cli_error) => {
+            let output = CliError::no_server(cli_error.message());
+            return Err(cli_error.hints().iter().fold(output, CliError::hint));
         }
     };
     let client = connect::locate(&at)?.ok_or_else(absent)?;
     let asked = ask_status(&client).await;
     let status = match asked.map_err(|_| silent(&at, client.url()))? {
-        // Whoever listens there now is not ours.
+        // Anyone who listens there now is not ours.
         Err(ClientError::NotOurs { .. }) if at.url_override.is_none() => {
             connect::refuse_older(&at, client.url())?;
             return Err(absent());
@@ -360,7 +367,18 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
         }
         answer => answer?,
     };
-    Ok(app.render.answer(&status, || status_text(&status))?)
+    let asked = client.url().to_owned();
+    let follows = status.shared_home.is_some() && at.url_override.is_none() && asked != status.url;
+    Ok(app.render.answer(&status, || {
+        let text = status_text(&status);
+        if follows {
+            return format!(
+                "The server at {} follows; the owner of its home says:\n{text}",
+                good(&asked)
+            );
+        }
+        text
+    })?)
 }
 
 /// Asks a server for its status, and gives up soon: one that is stopped takes connections and answers nobody.
@@ -369,17 +387,17 @@ async fn ask_status(client: &Client) -> Result<Result<Answer<ServerStatus>, Clie
 }
 
 /// That a server does not answer, and what can be done about it.
-fn silent(at: &Where, url: &str) -> Trouble {
+fn silent(at: &ServerLocation, url: &str) -> CliError {
     let seconds = STATUS_TIMEOUT.as_secs_f64();
     let Some(pid) = connect::note(at).filter(|server| server.url == url).map(|server| server.pid)
     else {
-        return Trouble::no_server(format!("`{url}` did not answer within {seconds} s"));
+        return CliError::no_server(format!("`{url}` did not answer within {seconds} s"));
     };
     if process::is_stopped(pid) {
         let message = format!("the server (process {pid}) is stopped and answers nobody");
-        return Trouble::no_server(message).hint(format!("`kill -CONT {pid}` lets it go on"));
+        return CliError::no_server(message).hint(format!("`kill -CONT {pid}` lets it go on"));
     }
-    Trouble::no_server(format!("the server (process {pid}) did not answer within {seconds} s"))
+    CliError::no_server(format!("the server (process {pid}) did not answer within {seconds} s"))
         .hint("the machine may be busy: try again, and look into `server.log` in the state folder")
         .hint(format!("if it stays silent, `kill {pid}` ends it and `adjutant up --detach` starts another; agents go on"))
 }
@@ -409,12 +427,29 @@ The server runs at {}
 
 /// The home in PostgreSQL, and which of its servers answers.
 fn shared_text(home: &SharedHomeStatus) -> String {
-    let SharedHomeStatus { name, epoch, url, .. } = home;
-    format!(
-        "  shared   {} in PostgreSQL, owned by {} (owner number {epoch})\n",
+    let SharedHomeStatus { name, epoch, url, standby, followers, problem, may_lose, .. } = home;
+    let mut page = Page::default();
+    page.line(format_args!(
+        "  shared   {} in PostgreSQL, owned by {} (owner number {epoch})",
         line(name),
         line(url)
-    )
+    ));
+    if let Some(standby) = standby {
+        page.line(format_args!("  standby  {}", line(&standby_words(standby))));
+    }
+    for follower in followers {
+        page.line(format_args!("  follows  {}", line(&follower_words(follower))));
+    }
+    if followers.is_empty() && problem.is_none() {
+        page.line("  follows  no other server: nobody goes on when this one dies");
+    }
+    if let Some(problem) = problem {
+        page.line(format_args!("  {} {}", odd("PostgreSQL cannot be asked:"), line(problem)));
+    }
+    if let Some(why) = may_lose {
+        page.line(format_args!("  {} {}", odd("what is answered may be lost:"), line(why)));
+    }
+    page.into_text()
 }
 
 /// What is on record, in words.
@@ -425,9 +460,9 @@ fn recorded_text(record: &RecordCounts) -> String {
 }
 
 /// Prints the operator's token.
-pub(crate) fn token(app: &App) -> Result<(), Trouble> {
+pub(crate) fn token(app: &App) -> Result<(), CliError> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(
+        return Err(CliError::new(
             Code::PermissionDenied,
             "the operator's token is not for agents; yours is in `ADJUTANT_TOKEN`",
         ));

@@ -8,7 +8,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use engine::{HomeMember, MemberOptions, Membership, OwnedRecord, Ownership as Lease, SharedHome};
+use engine::{
+    CommitDurations, FollowClock, HomeMember, MemberOptions, Membership, OwnedRecord,
+    Ownership as Lease, SharedHome,
+};
 use host::files::{self, Mode};
 use server::{Drain, Gateway, GatewayOptions, GatewayProbe, HomeRole};
 use tokio::net::TcpListener;
@@ -16,21 +19,19 @@ use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use wire::server::SharedHomeStatus;
 
 use super::server::guard;
 use crate::app::App;
 use crate::cli::Background;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::config::{Config, SharedConfig};
 use crate::home::ServerFile;
 use crate::home::good::WrittenFiles;
-use crate::serve::{Ready, ServerAddress, Stage, hosts, limits, prepare};
-use crate::server_process::{self, Ownership, Port};
+use crate::serve::home_probe::probe_of;
+use crate::serve::{Ready, ServerAddress, Stage, crash_at, hosts, limits, prepare};
+use crate::server_process::{self, FENCED, Ownership, Port};
 use crate::terminal::render::{bold, good, name};
 
-/// Exit code of a server whose home another one has taken. A process manager starts it again, as one that follows.
-pub(crate) const FENCED: u8 = 75;
 /// Folder in the state folder with the configuration, roles and templates of the home.
 const FILES: &str = "home-files";
 /// File in the state folder with the id of this machine.
@@ -52,7 +53,9 @@ pub(crate) async fn serve(
     shared: SharedConfig,
     background: Option<Background>,
     ownership: Ownership,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
+    // First, so that no signal ends it in the middle of anything.
+    let asked = server_process::asked_to_stop()?;
     let (host, wanted) = (config.server.host, config.server.port);
     let port = match stage.port {
         Some(port) => Port::Chosen(port),
@@ -80,7 +83,7 @@ pub(crate) async fn serve(
     let known = server.role.subscribe();
     let home = server.options.home.clone();
     let announcing = announce_once_known(app, known, &ownership, &file, &home, background);
-    let living = server.live(stage, config, &place, &file, &ownership);
+    let living = server.live(stage, config, &place, &file, &ownership, asked);
     let lived = tokio::select! {
         biased;
         lived = living => lived,
@@ -96,7 +99,7 @@ pub(crate) async fn serve(
             }
             Ok(())
         }
-        Err(trouble) => Err(trouble),
+        Err(cli_error) => Err(cli_error),
     }
 }
 
@@ -109,7 +112,7 @@ async fn announce_once_known(
     file: &ServerFile,
     home: &str,
     background: Option<Background>,
-) -> Result<Infallible, Trouble> {
+) -> Result<Infallible, CliError> {
     // It lives as long as this is waited for.
     drop(role.wait_for(|role| !matches!(role, HomeRole::Waiting { .. })).await);
     ownership.announce(file)?;
@@ -138,14 +141,25 @@ struct SharedServer {
     member: HomeMember,
     role: watch::Sender<HomeRole>,
     facts: Arc<Facts>,
+    /// Cancelled by an operator who asks this server to end while it does not own the home
+    stop: CancellationToken,
 }
 
 /// Facts about this server that the gateway shows.
 struct Facts {
     home: String,
     membership: watch::Receiver<Membership>,
-    /// Number of this owner, while it owns the home
-    owned: Mutex<Option<i64>>,
+    followed: FollowClock,
+    /// Ownership, while it owns the home
+    owned: Mutex<Option<Owned>>,
+}
+
+/// Facts about the ownership, for metrics and status.
+#[derive(Clone)]
+struct Owned {
+    /// Number of this owner among all that the home had
+    epoch: i64,
+    commits: CommitDurations,
 }
 
 impl GatewayProbe for Facts {
@@ -155,22 +169,39 @@ impl GatewayProbe for Facts {
 
     fn metrics(&self) -> String {
         let known = self.membership.borrow().clone();
-        let owned = *self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        let owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let home = &self.home;
-        let lag = if owned.is_some() { 0 } else { known.log_seq.saturating_sub(known.file_seq) };
+        let (lag, behind) = match &owned {
+            Some(_) => (0, Duration::ZERO),
+            None => (known.log_seq.saturating_sub(known.file_seq), self.followed.behind()),
+        };
+        let epoch = owned.as_ref().map_or(known.epoch, |owned| owned.epoch);
         let rows = [
-            ("adjutant_owner", "1 while this server owns the home.", i64::from(owned.is_some())),
-            ("adjutant_home_epoch", "Number of the home's owner.", owned.unwrap_or(known.epoch)),
-            ("adjutant_replica_lag", "Commits that this server's file lacks.", lag),
+            (
+                "adjutant_owner",
+                "1 while this server owns the home.",
+                i64::from(owned.is_some()).to_string(),
+            ),
+            ("adjutant_home_epoch", "Number of the home's owner.", epoch.to_string()),
+            ("adjutant_replica_lag", "Commits that this server's file lacks.", lag.to_string()),
+            (
+                "adjutant_replica_lag_seconds",
+                "Time since this server's file had every commit.",
+                format!("{:.3}", behind.as_secs_f64()),
+            ),
             (
                 "adjutant_postgres_up",
                 "1 while the home is followed without an error.",
-                i64::from(known.problem.is_none()),
+                i64::from(known.problem.is_none()).to_string(),
             ),
         ];
-        rows.iter().fold(String::new(), |text, (name, help, value)| {
+        let mut text = rows.iter().fold(String::new(), |text, (name, help, value)| {
             format!("{text}# HELP {name} {help}\n# TYPE {name} gauge\n{name}{{home=\"{home}\"}} {value}\n")
-        })
+        });
+        if let Some(owned) = &owned {
+            text.push_str(&owned.commits.metrics(home));
+        }
+        text
     }
 }
 
@@ -180,7 +211,7 @@ impl SharedServer {
         config: &Config,
         shared: SharedConfig,
         place: &ServerAddress,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, CliError> {
         let state = stage.home.state_dir();
         let options = MemberOptions {
             address: shared.address,
@@ -190,7 +221,9 @@ impl SharedServer {
             server_id: new_id("sv_")?,
             machine: machine_id(state)?,
             url: shared.url.unwrap_or_else(|| place.url.clone()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
             lease: shared.lease,
+            crash_at: crash_at(stage)?,
         };
         let member = HomeMember::start(options.clone())?;
         let why = "this server has just started".to_owned();
@@ -198,9 +231,10 @@ impl SharedServer {
         let facts = Facts {
             home: options.home.clone(),
             membership: member.state(),
+            followed: member.followed(),
             owned: Mutex::default(),
         };
-        Ok(Self { options, member, role, facts: Arc::new(facts) })
+        Ok(Self { options, member, role, facts: Arc::new(facts), stop: CancellationToken::new() })
     }
 
     fn gateway(&self, config: &Config, place: &ServerAddress) -> Gateway {
@@ -212,6 +246,7 @@ impl SharedServer {
             hosts: hosts(config, place),
             limits: limits(config),
             probe: Arc::clone(&self.facts) as Arc<dyn GatewayProbe>,
+            stop: self.stop.clone(),
         };
         Gateway::new(options, self.role.subscribe())
     }
@@ -224,40 +259,47 @@ impl SharedServer {
         place: &ServerAddress,
         file: &ServerFile,
         ownership: &Ownership,
-    ) -> Result<(), Trouble> {
-        let asked = server_process::asked_to_stop()?;
+        asked: impl Future<Output = ()>,
+    ) -> Result<(), CliError> {
         tokio::pin!(asked);
+        let asked_over_http = self.stop.clone();
         let owned = tokio::select! {
             owned = self.follow() => owned?,
             () = &mut asked => return Ok(()),
+            () = asked_over_http.cancelled() => return Ok(()),
         };
         let owner = Owner::take(stage, config, place, &self, owned).await?;
-        *self.facts.owned.lock().unwrap_or_else(PoisonError::into_inner) = Some(owner.epoch);
+        *self.facts.owned.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(owner.owned.clone());
         let stop = owner.shutdown.clone();
         let over = tokio::select! {
-            () = owner.keep_role(&self.role) => Over::Lost,
-            () = stop.cancelled() => Over::Asked,
-            () = &mut asked => Over::Asked,
-            lost = guard_files(&owner, ownership, file) => Over::Replaced(lost),
+            () = owner.keep_role(&self.role) => OwnerEnd::Lost,
+            () = stop.cancelled() => OwnerEnd::Asked,
+            () = &mut asked => OwnerEnd::Asked,
+            () = asked_over_http.cancelled() => OwnerEnd::Asked,
+            lost = guard_files(&owner, ownership, file) => OwnerEnd::Replaced(lost),
         };
         match over {
-            Over::Lost => {
+            OwnerEnd::Lost => {
                 // Nothing of this process may go on: what it still does, the new owner does as well.
-                tracing::error!(home = self.options.home, "another server has taken the home");
+                tracing::error!(
+                    home = self.options.home,
+                    "this server owns the home no more; ending, so that it can follow again"
+                );
                 host::process::exit_now(FENCED)
             }
-            Over::Asked => {
+            OwnerEnd::Asked => {
                 let why = "it is being handed over".to_owned();
                 self.role.send_replace(HomeRole::Waiting { why });
                 owner.hand_over(self.member).await;
                 Ok(())
             }
-            Over::Replaced(trouble) => Err(trouble),
+            OwnerEnd::Replaced(cli_error) => Err(cli_error),
         }
     }
 
     /// Follows the home until this server owns it.
-    async fn follow(&mut self) -> Result<OwnedRecord, Trouble> {
+    async fn follow(&mut self) -> Result<OwnedRecord, CliError> {
         let mut membership = self.member.state();
         let mut look = interval_at(Instant::now() + AWAY_INTERVAL, AWAY_INTERVAL);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -280,13 +322,13 @@ impl SharedServer {
 }
 
 /// Why an owner ends.
-enum Over {
+enum OwnerEnd {
     /// Another server has taken the home
     Lost,
     /// Somebody asked
     Asked,
     /// Its files are no longer those that it opened
-    Replaced(Trouble),
+    Replaced(CliError),
 }
 
 /// What a follower is to its home.
@@ -307,7 +349,7 @@ struct Owner {
     owning: HomeRole,
     shared: SharedHome,
     shutdown: CancellationToken,
-    epoch: i64,
+    owned: Owned,
     /// Keeps the lease while it is kept
     keeper: Box<dyn std::fmt::Debug + Send + Sync>,
 }
@@ -320,19 +362,13 @@ impl Owner {
         place: &ServerAddress,
         server: &SharedServer,
         owned: OwnedRecord,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, CliError> {
         let (record, shared, epoch) = (owned.record.clone(), owned.shared.clone(), owned.epoch);
         let folder = stage.home.state_dir().join(FILES);
         WrittenFiles::from_rows(record.home_files()?).write_all(&folder)?;
         let stage = Stage { shared_files: Some(folder), ..stage.clone() };
-        let status = SharedHomeStatus {
-            name: server.options.home.clone(),
-            epoch,
-            server_id: server.options.server_id.clone(),
-            url: server.options.url.clone(),
-            machine: server.options.machine.clone(),
-        };
-        let known = Some((shared.clone(), status));
+        let known =
+            Some((shared.clone(), probe_of(&server.options, epoch, owned.may_lose.clone())));
         let mut ready = prepare(&stage, config, record, place, known).await?;
         let (owning, drain) = ready.take_server()?;
         server.role.send_replace(owning.clone());
@@ -356,8 +392,9 @@ impl Owner {
                 }
             }
         });
+        let facts = Owned { epoch, commits: owned.commits.clone() };
         let (shutdown, keeper) = (ready.shutdown.clone(), Box::new(owned.into_keeper()));
-        Ok(Self { ready, drain, owning, shared, shutdown, epoch, keeper })
+        Ok(Self { ready, drain, owning, shared, shutdown, owned: facts, keeper })
     }
 
     /// Lets the gateway answer while the lease is held, and nothing while it is not. Returns once the home is lost.
@@ -381,17 +418,23 @@ impl Owner {
     /// Ends the services, appends what waits, and gives the home up, so that another server can take it at once. Then
     /// answers what is still open.
     async fn hand_over(self, member: HomeMember) {
-        let Self { ready, drain, shutdown, keeper, .. } = self;
+        let Self { ready, drain, shutdown, keeper, shared, .. } = self;
         shutdown.cancel();
         ready.tasks.close();
         if timeout(SERVICES_END, ready.tasks.wait()).await.is_err() {
             tracing::debug!("services still end while the home is handed over");
         }
-        if timeout(APPEND_END, ready.record().close()).await.is_ok() {
+        let is_closed = timeout(APPEND_END, ready.record().close()).await.is_ok();
+        if shared.is_handed_over() {
             tracing::info!("the home is handed over");
         } else {
-            // PostgreSQL is away: what was not answered is not there, and the lease runs out by itself.
-            tracing::warn!("PostgreSQL cannot be reached; the home is not handed over");
+            // What was not answered is not there.
+            tracing::warn!(
+                "the home is not handed over; another server takes it once the lease has run out"
+            );
+        }
+        if !is_closed {
+            // Ends the waiting for PostgreSQL.
             drop(member);
         }
         drop(keeper);
@@ -401,13 +444,13 @@ impl Owner {
 }
 
 /// Waits until the record or the lock is no longer the file that was opened.
-async fn guard_files(owner: &Owner, ownership: &Ownership, file: &ServerFile) -> Trouble {
+async fn guard_files(owner: &Owner, ownership: &Ownership, file: &ServerFile) -> CliError {
     let record = owner.ready.record();
     guard(&record, ownership, file).await.into()
 }
 
 /// The id of this machine: what the rows of runs say of where their folders are.
-fn machine_id(state: &Path) -> Result<String, Trouble> {
+fn machine_id(state: &Path) -> Result<String, CliError> {
     let path = state.join(MACHINE);
     if let Some(id) = files::read(&path)?.map(|text| text.trim().to_owned())
         && !id.is_empty()
@@ -420,9 +463,9 @@ fn machine_id(state: &Path) -> Result<String, Trouble> {
     Ok(id)
 }
 
-fn new_id(prefix: &str) -> Result<String, Trouble> {
+fn new_id(prefix: &str) -> Result<String, CliError> {
     let bits = host::random::bits().map_err(|error| {
-        Trouble::new(engine::Code::InternalError, format!("could not make an id: {error}"))
+        CliError::new(engine::Code::InternalError, format!("could not make an id: {error}"))
     })?;
     Ok(format!("{prefix}{bits:016x}"))
 }

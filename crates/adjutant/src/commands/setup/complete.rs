@@ -34,7 +34,7 @@ pub(crate) fn answer(asked: &[OsString]) {
     let Some(shell) = shell_of(shell) else { return };
     let Some(index) = index.to_str().and_then(|index| index.parse().ok()) else { return };
     let lines = candidates(shell, index, words);
-    // Whoever asked may have gone.
+    // Anyone who asked may have gone.
     drop(print_raw(lines.as_bytes()));
 }
 

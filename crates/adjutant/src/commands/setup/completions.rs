@@ -2,7 +2,7 @@
 //! stays true when the program is replaced.
 
 use crate::cli::Shell;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::terminal::render::print_raw;
 
 /// Lines of candidates, ready to be typed. A folder or a flag that wants a value is not at its end.
@@ -54,7 +54,7 @@ complete --command adjutant --no-files --keep-order --arguments '(__adjutant_com
 "#;
 
 /// Prints completions for a shell.
-pub(crate) fn run(shell: Shell) -> Result<(), Trouble> {
+pub(crate) fn run(shell: Shell) -> Result<(), CliError> {
     let script = match shell {
         Shell::Bash => BASH,
         Shell::Zsh => ZSH,

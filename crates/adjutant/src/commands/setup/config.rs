@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use self::change::KeyEdit;
 use crate::app::App;
 use crate::cli::ConfigVerb;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::config::{hide, key};
 use crate::terminal::render::{Page, dim, plain};
 
 /// Shows or changes the configuration.
-pub(crate) fn run(app: &App, verb: ConfigVerb) -> Result<(), Trouble> {
+pub(crate) fn run(app: &App, verb: ConfigVerb) -> Result<(), CliError> {
     match verb {
         ConfigVerb::Path => {
             let path = app.home()?.config().display().to_string();
@@ -26,10 +26,10 @@ pub(crate) fn run(app: &App, verb: ConfigVerb) -> Result<(), Trouble> {
     }
 }
 
-fn get(app: &App, key: Option<&str>) -> Result<(), Trouble> {
+fn get(app: &App, key: Option<&str>) -> Result<(), CliError> {
     let config = app.config(&app.home()?, &[])?;
     let mut whole = serde_json::to_value(&config)
-        .map_err(|error| Trouble::new(Code::InternalError, error.to_string()))?;
+        .map_err(|error| CliError::new(Code::InternalError, error.to_string()))?;
     let mut leaves = config.leaves();
     hide(&mut whole);
     for (_, value) in &mut leaves {
@@ -45,11 +45,11 @@ fn get(app: &App, key: Option<&str>) -> Result<(), Trouble> {
     Ok(app.render.answer(value, text)?)
 }
 
-fn unknown(key: &str, leaves: &[(String, Value)]) -> Trouble {
-    let trouble = Trouble::new(Code::ResourceNotFound, format!("there is no key `{key}`"));
+fn unknown(key: &str, leaves: &[(String, Value)]) -> CliError {
+    let cli_error = CliError::new(Code::ResourceNotFound, format!("there is no key `{key}`"));
     match nearest(key, leaves.iter().map(|(name, _)| name.as_str())) {
-        Some(near) => trouble.hint(format!("did you mean `{near}`?")),
-        None => trouble.hint("`adjutant config get` lists them"),
+        Some(near) => cli_error.hint(format!("did you mean `{near}`?")),
+        None => cli_error.hint("`adjutant config get` lists them"),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::app::App;
 use crate::cli::DoctorArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::doctor::server_view::{self, Providers};
 use crate::doctor::{self, Check, Status};
 use crate::runtime::one_thread;
 use crate::terminal::render::{Page, bad, good, name, odd, wrapped};
 
 /// Looks at everything; exits with 1 where something does not work.
-pub(crate) fn run(app: &App, args: &DoctorArgs) -> Result<(), Trouble> {
+pub(crate) fn run(app: &App, args: &DoctorArgs) -> Result<(), CliError> {
     let providers = if args.online { Providers::Online } else { Providers::Offline };
     let home = app.global.home.as_deref();
     // Some of these checks wait on a runtime of their own.
@@ -22,7 +22,7 @@ pub(crate) fn run(app: &App, args: &DoctorArgs) -> Result<(), Trouble> {
     let well = doctor::is_well(&checks);
     let value = serde_json::json!({ "ok": well, "checks": checks });
     app.render.answer(&value, || text(&checks))?;
-    if well { Ok(()) } else { Err(Trouble::said(1)) }
+    if well { Ok(()) } else { Err(CliError::reported(1)) }
 }
 
 fn text(checks: &[Check]) -> String {

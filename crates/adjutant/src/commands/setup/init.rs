@@ -1,13 +1,13 @@
 //! `adjutant init`.
 
 use crate::app::App;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::home::Home;
 use crate::init::{self, Report};
 use crate::terminal::render::{Page, dim, good, name, wrapped};
 
 /// Makes a home.
-pub(crate) fn run(app: &App) -> Result<(), Trouble> {
+pub(crate) fn run(app: &App) -> Result<(), CliError> {
     let home = Home::for_init(app.global.home.as_deref(), &app.env);
     let report = init::init(&home)?;
     Ok(app.render.answer(&report, || text(&home, &report))?)

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wire::costs::LineageAgent;
 use wire::crew::CrewRow;
-use wire::mail::{OfferView, PersonView, ThreadLetter};
+use wire::mail::{OfferView, PersonView, ThreadMail};
 
 use super::text::wrap;
 use crate::terminal::render::plain;
@@ -46,12 +46,12 @@ pub(crate) fn person_name(person: &PersonView) -> String {
 }
 
 /// Offered answers, if an answer is awaited.
-pub(crate) fn offers(letter: &ThreadLetter) -> &[OfferView] {
+pub(crate) fn offers(letter: &ThreadMail) -> &[OfferView] {
     if letter.letter.needs_answer { &letter.options } else { &[] }
 }
 
-/// Height of a letter in lines: head, text, offers and a gap.
-pub(crate) fn letter_height(letter: &ThreadLetter, room: usize) -> usize {
+/// Height of a mail in lines: head, text, offers and a gap.
+pub(crate) fn mail_height(letter: &ThreadMail, room: usize) -> usize {
     2 + wrap(&letter.body, room).len() + offers(letter).len()
 }
 
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn no_text_keeps_what_a_terminal_would_obey() {
-        let said =
+        let message =
             json!({ "a": ["\u{1b}[2Jx\u{202e}"], "b": { "\u{1b}]0;t\u{7}c": "\u{9b}y" }, "n": 1 });
-        assert_eq!(sanitized(said), json!({ "a": ["x"], "b": { "c": "y" }, "n": 1 }));
+        assert_eq!(sanitized(message), json!({ "a": ["x"], "b": { "c": "y" }, "n": 1 }));
     }
 }

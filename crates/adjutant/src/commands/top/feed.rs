@@ -22,9 +22,9 @@ use wire::mail::{MailView, SentMail};
 
 use super::describe::sanitized;
 use super::model::stream::StreamPlace;
-use super::model::{CostsData, CrewAsk, CrewOf, Effect, LettersAsk, Message, Post};
+use super::model::{CostsData, CrewPageQuery, CrewSelection, Effect, MailListQuery, Message, Post};
 use crate::app::{App, call_tool, now, query};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Client, ClientError};
 use crate::commands::call::events;
 use crate::commands::crew::run::kill_one;
@@ -44,7 +44,7 @@ const BREATH: Duration = Duration::from_millis(100);
 const WAIT_SECONDS: &str = "25";
 /// Lines before the end at which a stream starts.
 const TAIL: &str = "400";
-/// A page of agents, or of letters.
+/// A page of agents, or of mails.
 const PAGE: &str = "200";
 /// A subject is no longer.
 const SUBJECT: usize = 100;
@@ -66,7 +66,7 @@ impl Feed {
     pub(crate) async fn start(
         app: &App,
         out: UnboundedSender<Message>,
-    ) -> Result<(Self, JoinHandle<Trouble>), Trouble> {
+    ) -> Result<(Self, JoinHandle<CliError>), CliError> {
         // Nothing may be printed while the screen is ours.
         let app = Arc::new(App { render: Render::Json, ..app.clone() });
         let first = app.client().await?;
@@ -77,7 +77,7 @@ impl Feed {
         let follower = tasks.spawn(async move {
             let mut follower = Follower { app: &its_app, out: its_out, found, after };
             match follower.follow().await {
-                Err(trouble) => trouble,
+                Err(cli_error) => cli_error,
                 Ok(never) => match never {},
             }
         });
@@ -97,13 +97,13 @@ impl Feed {
                 self.stream = Some(handle.abort_handle());
             }
             Effect::Post(post) => drop(self.tasks.spawn(async move {
-                let sent = send(&app, post).await.map_err(|trouble| said(&trouble));
+                let sent = send(&app, post).await.map_err(|cli_error| describe_error(&cli_error));
                 tell(&out, Message::Posted(sent));
             })),
             Effect::Kill(id) => drop(self.tasks.spawn(async move {
                 let killed = kill_one(&app, id).await;
                 let told = killed.map(|outcome| line(&outcome.message));
-                tell(&out, Message::Killed(told.map_err(|trouble| said(&trouble))));
+                tell(&out, Message::Killed(told.map_err(|cli_error| describe_error(&cli_error))));
             })),
             Effect::Soon => drop(self.tasks.spawn(async move {
                 sleep(REFRESH_DELAY).await;
@@ -113,9 +113,9 @@ impl Feed {
             asked => drop(self.tasks.spawn(async move {
                 match read(&client, asked).await {
                     Ok(Some(message)) => tell(&out, message),
-                    // Whoever follows the events notices, too, and then everything is read again.
+                    // Anyone who follows the events notices, too, and then everything is read again.
                     Ok(None) | Err(Unread::Gone) => {}
-                    Err(Unread::Said(why)) => tell(&out, Message::Failed(why)),
+                    Err(Unread::Failed(why)) => tell(&out, Message::Failed(why)),
                 }
             })),
         }
@@ -128,9 +128,9 @@ fn tell(out: &UnboundedSender<Message>, message: Message) {
 }
 
 /// Why something was not done, with what to do next, on a line.
-fn said(trouble: &Trouble) -> String {
-    let mut words = vec![trouble.message()];
-    words.extend(trouble.hints().iter().map(String::as_str));
+fn describe_error(cli_error: &CliError) -> String {
+    let mut words = vec![cli_error.message()];
+    words.extend(cli_error.hints().iter().map(String::as_str));
     line(&words.join("; "))
 }
 
@@ -143,7 +143,7 @@ struct Follower<'a> {
 }
 
 impl Follower<'_> {
-    async fn follow(&mut self) -> Result<std::convert::Infallible, Trouble> {
+    async fn follow(&mut self) -> Result<std::convert::Infallible, CliError> {
         let mut line = Steady::new(self.app).await?;
         let mut pause = FIRST_PAUSE;
         loop {
@@ -168,16 +168,16 @@ impl Follower<'_> {
             tell(&self.out, Message::Away);
             match line.back_some_day().await {
                 // Somebody may yet bring it back.
-                Err(trouble) if trouble.is_no_server() => {}
+                Err(cli_error) if cli_error.is_no_server() => {}
                 other => other?,
             }
         }
     }
 
     fn take(&mut self, message: &[u8]) {
-        let said: Value = serde_json::from_slice(message).unwrap_or_default();
-        self.after = events::place(&said).unwrap_or(self.after);
-        if let Ok(event) = serde_json::from_value(sanitized(said)) {
+        let event_json: Value = serde_json::from_slice(message).unwrap_or_default();
+        self.after = events::place(&event_json).unwrap_or(self.after);
+        if let Ok(event) = serde_json::from_value(sanitized(event_json)) {
             tell(&self.out, Message::Events(vec![event]));
         }
     }
@@ -188,19 +188,19 @@ enum Unread {
     /// The server is gone
     Gone,
     /// Why it could not be read
-    Said(String),
+    Failed(String),
 }
 
 impl From<ClientError> for Unread {
     fn from(error: ClientError) -> Self {
-        if is_gone(&error) { Self::Gone } else { Self::Said(line(&error.to_string())) }
+        if is_gone(&error) { Self::Gone } else { Self::Failed(line(&error.to_string())) }
     }
 }
 
 async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Unread> {
     let answer = sanitized(client.get_json(path).await?);
     serde_json::from_value(answer)
-        .map_err(|error| Unread::Said(format!("`{path}` was not understood: {error}")))
+        .map_err(|error| Unread::Failed(format!("`{path}` was not understood: {error}")))
 }
 
 /// Reads what is asked for.
@@ -221,12 +221,12 @@ async fn read(client: &Client, effect: Effect) -> Result<Option<Message>, Unread
             Message::Agent(Box::new(get(client, &format!("/api/agents/{id}")).await?))
         }
         Effect::Earlier(id, place) => {
-            let path = stream_path(id, Some(place), Extent::Tail);
+            let path = stream_path(id, Some(place), StreamPart::Tail);
             Message::Earlier(id, Box::new(get(client, &path).await?))
         }
-        Effect::Letters(ask) => {
-            let list = get(client, &letters_path(&ask)).await?;
-            Message::Letters(ask, list)
+        Effect::MailList(ask) => {
+            let list = get(client, &mail_list_path(&ask)).await?;
+            Message::MailList(ask, list)
         }
         Effect::Thread(id) => {
             let path = format!("/api/mail/threads/{id}");
@@ -237,7 +237,7 @@ async fn read(client: &Client, effect: Effect) -> Result<Option<Message>, Unread
                 let input = json!({ "mailId": id });
                 call_tool::<MailView>(client, "mcp__mail__read", &input)
                     .await
-                    .map_err(|trouble| Unread::Said(said(&trouble)))?;
+                    .map_err(|cli_error| Unread::Failed(describe_error(&cli_error)))?;
             }
             return Ok(None);
         }
@@ -246,11 +246,11 @@ async fn read(client: &Client, effect: Effect) -> Result<Option<Message>, Unread
     }))
 }
 
-fn crew_path(ask: &CrewAsk) -> String {
+fn crew_path(ask: &CrewPageQuery) -> String {
     let (parent, past, text, standing) = match &ask.of {
-        CrewOf::Level(parent) => (*parent, Some("leave"), None, None),
-        CrewOf::Past(parent) => (*parent, Some("only"), None, None),
-        CrewOf::Flat { text, standing } => {
+        CrewSelection::Level(parent) => (*parent, Some("leave"), None, None),
+        CrewSelection::Past(parent) => (*parent, Some("only"), None, None),
+        CrewSelection::Flat { text, standing } => {
             (None, None, Some(text.clone()).filter(|text| !text.is_empty()), Some(*standing))
         }
     };
@@ -267,7 +267,7 @@ fn crew_path(ask: &CrewAsk) -> String {
     )
 }
 
-fn letters_path(ask: &LettersAsk) -> String {
+fn mail_list_path(ask: &MailListQuery) -> String {
     query(
         "/api/mail",
         [
@@ -281,15 +281,15 @@ fn letters_path(ask: &LettersAsk) -> String {
 
 /// Part of a stream to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum StreamPart {
     /// The lines before a place, or before the end
     Tail,
     /// The lines after a place, waited for
     News,
 }
 
-fn stream_path(id: AgentId, at: Option<StreamPlace>, extent: Extent) -> String {
-    let is_tail = extent == Extent::Tail;
+fn stream_path(id: AgentId, at: Option<StreamPlace>, extent: StreamPart) -> String {
+    let is_tail = extent == StreamPart::Tail;
     query(
         &format!("/api/agents/{id}/stream"),
         [
@@ -327,16 +327,16 @@ async fn stream(
     mut at: Option<StreamPlace>,
 ) {
     loop {
-        let extent = if at.is_none() { Extent::Tail } else { Extent::News };
+        let extent = if at.is_none() { StreamPart::Tail } else { StreamPart::News };
         let now = client.borrow_and_update().clone();
         match stream_step(&now, &stream_path(agent, at, extent), agent).await {
             Ok((part, more)) => {
                 let here = StreamPlace { attempt: part.attempt, place: part.next };
                 tell(&out, Message::Part(agent, Box::new(part)));
                 at = Some(match more {
-                    More::No => return tell(&out, Message::StreamOver(agent, None)),
-                    More::Here => here,
-                    More::Next => StreamPlace {
+                    NextPosition::No => return tell(&out, Message::StreamOver(agent, None)),
+                    NextPosition::Here => here,
+                    NextPosition::Next => StreamPlace {
                         attempt: here.attempt + 1,
                         place: OutputPlace { segment: 0, offset: 0 },
                     },
@@ -349,7 +349,7 @@ async fn stream(
                     return;
                 }
             }
-            Err(Unread::Said(why)) => {
+            Err(Unread::Failed(why)) => {
                 return tell(&out, Message::StreamOver(agent, Some(plain(&why))));
             }
         }
@@ -357,7 +357,7 @@ async fn stream(
 }
 
 /// Where a stream goes on.
-enum More {
+enum NextPosition {
     /// Nowhere
     No,
     /// In the same attempt
@@ -370,18 +370,18 @@ async fn stream_step(
     client: &Client,
     path: &str,
     agent: AgentId,
-) -> Result<(AgentStream, More), Unread> {
+) -> Result<(AgentStream, NextPosition), Unread> {
     let part: AgentStream = get(client, path).await?;
     if !part.complete || !part.items.is_empty() {
-        return Ok((part, More::Here));
+        return Ok((part, NextPosition::Here));
     }
     let details: AgentDetails = get(client, &format!("/api/agents/{agent}")).await?;
-    let more = if details.attempt > part.attempt { More::Next } else { More::No };
+    let more = if details.attempt > part.attempt { NextPosition::Next } else { NextPosition::No };
     Ok((part, more))
 }
 
-/// Sends a letter, once, however often the server must be asked: with the tools of `adjutant mail`.
-async fn send(app: &App, post: Post) -> Result<String, Trouble> {
+/// Sends a mail, once, however often the server must be asked: with the tools of `adjutant mail`.
+async fn send(app: &App, post: Post) -> Result<String, CliError> {
     let mut steady = Steady::new(app).await?;
     let (tool, input) = match post {
         Post::Reply { mail, body } => {
@@ -396,7 +396,7 @@ async fn send(app: &App, post: Post) -> Result<String, Trouble> {
     Ok("Sent.".to_owned())
 }
 
-/// The first line of a letter, as far as a subject goes.
+/// The first line of a mail, as far as a subject goes.
 fn subject(body: &str) -> String {
     let first = body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     crate::terminal::render::short(first, SUBJECT)
@@ -408,13 +408,17 @@ mod tests {
 
     #[test]
     fn a_level_leaves_out_who_is_past_and_a_filter_has_no_levels() {
-        let level = CrewAsk { of: CrewOf::Level(Some(AgentId::from_bits(1))), after: 7 };
+        let level =
+            CrewPageQuery { of: CrewSelection::Level(Some(AgentId::from_bits(1))), after: 7 };
         assert_eq!(
             crew_path(&level),
             "/api/crew?parent=sp_0000000000000001&past=leave&after=7&limit=200"
         );
-        let of = CrewOf::Flat { text: "a b".into(), standing: "all" };
-        assert_eq!(crew_path(&CrewAsk { of, after: 0 }), "/api/crew?q=a%20b&state=all&limit=200");
+        let of = CrewSelection::Flat { text: "a b".into(), standing: "all" };
+        assert_eq!(
+            crew_path(&CrewPageQuery { of, after: 0 }),
+            "/api/crew?q=a%20b&state=all&limit=200"
+        );
         assert_eq!(subject("\n Stop now \nand rest"), "Stop now");
     }
 }

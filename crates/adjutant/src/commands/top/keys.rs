@@ -38,7 +38,7 @@ pub(crate) enum Act {
 
 /// Where a key works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Where {
+pub(crate) enum KeyScope {
     /// In every view
     Everywhere,
     /// In one
@@ -47,7 +47,7 @@ pub(crate) enum Where {
     Both(View, View),
 }
 
-impl Where {
+impl KeyScope {
     /// True if it works in a view.
     pub(crate) fn is_in(self, view: View) -> bool {
         match self {
@@ -74,7 +74,7 @@ pub(crate) struct Binding {
     /// The keys, as people write them
     pub(crate) shown: &'static str,
     keys: &'static [Key],
-    pub(crate) place: Where,
+    pub(crate) place: KeyScope,
     pub(crate) act: Act,
     /// Description in the help
     pub(crate) what: &'static str,
@@ -89,7 +89,7 @@ enum Key {
 }
 
 use Key::{Code, Control};
-use Where::{Both, Everywhere, In};
+use KeyScope::{Both, Everywhere, In};
 
 const fn c(letter: char) -> Key {
     Code(KeyCode::Char(letter))
@@ -98,7 +98,7 @@ const fn c(letter: char) -> Key {
 const fn bind(
     shown: &'static str,
     keys: &'static [Key],
-    place: Where,
+    place: KeyScope,
     act: Act,
     what: &'static str,
     foot: Option<&'static str>,

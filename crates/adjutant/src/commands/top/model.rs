@@ -17,13 +17,13 @@ use model::{AgentId, MailId, Timestamp};
 use ratatui::layout::Rect;
 use wire::agent_details::AgentDetails;
 use wire::crew::CrewRow;
-use wire::mail::{LetterView, Thread};
+use wire::mail::{MailEntry, Thread};
 use wire::overview::Overview;
 
 use super::layout;
 use editor::Editor;
 pub(crate) use message::{
-    CostsData, CrewAsk, CrewOf, Destination, Effect, LettersAsk, Message, Post,
+    CostsData, CrewPageQuery, CrewSelection, Destination, Effect, MailListQuery, Message, Post,
 };
 use stream::{Length, Stream};
 use tree::{Line, Pages, Shown, Tree};
@@ -90,7 +90,7 @@ pub(crate) enum Modal {
     Filter(Editor),
 }
 
-/// A letter that is being written.
+/// A mail that is being written.
 #[derive(Debug, Clone)]
 pub(crate) struct Writing {
     /// To whom, in words
@@ -98,7 +98,7 @@ pub(crate) struct Writing {
     /// Where it goes; its body is the editor's
     pub(crate) post: Post,
     pub(crate) editor: Editor,
-    /// Answers that the letter offers
+    /// Answers that the mail offers
     pub(crate) offers: Vec<String>,
     pub(crate) phase: Phase,
 }
@@ -127,7 +127,7 @@ pub(crate) struct CrewState {
     pub(crate) top: usize,
     pub(crate) filter: String,
     pub(crate) standing: usize,
-    asked: Vec<CrewOf>,
+    asked: Vec<CrewSelection>,
 }
 
 impl CrewState {
@@ -177,7 +177,7 @@ pub(crate) enum Reading {
 /// The mail's view.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MailState {
-    pub(crate) letters: Vec<LetterView>,
+    pub(crate) letters: Vec<MailEntry>,
     pub(crate) loaded: bool,
     next: Option<i64>,
     pub(crate) selected: usize,
@@ -187,7 +187,7 @@ pub(crate) struct MailState {
     pub(crate) thread: Option<Thread>,
     /// Scroll position; `None` while the list has the focus
     pub(crate) reading: Option<usize>,
-    /// A letter to be selected when it comes
+    /// A mail to be selected when it comes
     wanted: Option<MailId>,
 }
 
@@ -204,13 +204,13 @@ pub(crate) struct CostsState {
 #[derive(Debug, Clone, Default)]
 struct Stale {
     rows: BTreeSet<AgentId>,
-    parts: BTreeSet<Stuff>,
+    parts: BTreeSet<ViewData>,
     /// True if a `Renew` is pending
     waiting: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Stuff {
+enum ViewData {
     Overview,
     Mail,
     Agent,
@@ -360,45 +360,45 @@ impl State {
         let mut effects = Vec::new();
         for shown in seen {
             let (of, after) = match shown {
-                Shown::Loading(parent) => (CrewOf::Level(Some(parent)), 0),
+                Shown::Loading(parent) => (CrewSelection::Level(Some(parent)), 0),
                 Shown::More(parent, pages) => {
                     let after = self.crew.tree.next(parent, pages).unwrap_or(0);
                     match pages {
-                        Pages::Past => (CrewOf::Past(parent), after),
+                        Pages::Past => (CrewSelection::Past(parent), after),
                         Pages::Now if self.crew.is_flat() => (self.flat(), after),
-                        Pages::Now => (CrewOf::Level(parent), after),
+                        Pages::Now => (CrewSelection::Level(parent), after),
                     }
                 }
                 Shown::Agent(_) | Shown::Past(..) => continue,
             };
             if !self.crew.asked.contains(&of) {
                 self.crew.asked.push(of.clone());
-                effects.push(Effect::Crew(CrewAsk { of, after }));
+                effects.push(Effect::Crew(CrewPageQuery { of, after }));
             }
         }
         effects
     }
 
-    fn flat(&self) -> CrewOf {
+    fn flat(&self) -> CrewSelection {
         let standing = STANDINGS.get(self.crew.standing).copied().unwrap_or("all");
-        CrewOf::Flat { text: self.crew.filter.clone(), standing }
+        CrewSelection::Flat { text: self.crew.filter.clone(), standing }
     }
 
     /// Asks for the list of the crew, or for every level of the tree that is known.
     fn ask_crew(&mut self) -> Vec<Effect> {
-        let asks: Vec<CrewOf> = if self.crew.is_flat() {
+        let asks: Vec<CrewSelection> = if self.crew.is_flat() {
             vec![self.flat()]
         } else {
             let known = self.crew.tree.loaded().into_iter().flatten().take(40).map(Some);
-            [None].into_iter().chain(known).map(CrewOf::Level).collect()
+            [None].into_iter().chain(known).map(CrewSelection::Level).collect()
         };
         self.crew.asked.clone_from(&asks);
-        asks.into_iter().map(|of| Effect::Crew(CrewAsk { of, after: 0 })).collect()
+        asks.into_iter().map(|of| Effect::Crew(CrewPageQuery { of, after: 0 })).collect()
     }
 
-    fn ask_letters(&self) -> Effect {
+    fn ask_for_mail(&self) -> Effect {
         let of = BOXES.get(self.mail.of).map_or("me", |(of, _)| of);
-        Effect::Letters(LettersAsk { of, text: self.mail.filter.clone(), after: None })
+        Effect::MailList(MailListQuery { of, text: self.mail.filter.clone(), after: None })
     }
 
     fn ask_costs(&self) -> Effect {
@@ -409,7 +409,7 @@ impl State {
     /// Asks for what a view shows beside the crew.
     fn ask_view(&self) -> Option<Effect> {
         match self.view {
-            View::Mail => Some(self.ask_letters()),
+            View::Mail => Some(self.ask_for_mail()),
             View::Costs => Some(self.ask_costs()),
             View::Crew | View::Agent => None,
         }

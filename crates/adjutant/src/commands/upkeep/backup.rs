@@ -9,7 +9,7 @@ use wire::cleanup::SnapshotFile;
 use crate::app::App;
 use crate::backup::{self, Backup, Places};
 use crate::cli::BackupArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::progress::Progress;
 use crate::terminal::render::{count, good};
@@ -25,17 +25,20 @@ impl Drop for Snapshot {
 }
 
 /// Writes a backup.
-pub(crate) async fn run(app: &App, args: &BackupArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: &BackupArgs) -> Result<(), CliError> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "only the operator may back up the home")
-            .hint("ask the operator for `adjutant backup FILE`"));
+        return Err(CliError::new(
+            Code::PermissionDenied,
+            "only the operator may back up the home",
+        )
+        .hint("ask the operator for `adjutant backup FILE`"));
     }
     let home = app.home()?;
     let places = Places::to_read(&home, &app.config(&home, &[])?);
     let file = app.env.cwd.join(&args.file);
     if file.is_dir() {
-        let said = format!("`{}` is a folder; name a file in it", args.file.display());
-        return Err(Trouble::usage(said));
+        let message = format!("`{}` is a folder; name a file in it", args.file.display());
+        return Err(CliError::usage(message));
     }
     let client = app.client().await?;
     let progress = Progress::waiting(app, "copying the record");

@@ -4,13 +4,13 @@ use wire::cleanup::{CleanReport, CleanupRequest};
 
 use crate::app::App;
 use crate::cli::CleanArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::progress::Progress;
 use crate::terminal::render::{dim, line, table};
 
 /// Cleans, or shows what would be removed.
-pub(crate) async fn run(app: &App, args: CleanArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: CleanArgs) -> Result<(), CliError> {
     let client = app.client().await?;
     let request = CleanupRequest {
         older_than: Some(args.older_than.to_string()),

@@ -11,15 +11,15 @@ use serde_json::json;
 use crate::app::{App, now};
 use crate::backup::{self, Places, Swap};
 use crate::cli::RestoreArgs;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::commands::progress::Progress;
 use crate::home::{Home, moving};
 use crate::terminal::render::{dim, good, name};
 
 /// Restores a home.
-pub(crate) fn run(app: &App, args: &RestoreArgs) -> Result<(), Trouble> {
+pub(crate) fn run(app: &App, args: &RestoreArgs) -> Result<(), CliError> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "only the operator may restore a home")
+        return Err(CliError::new(Code::PermissionDenied, "only the operator may restore a home")
             .hint("ask the operator for `adjutant restore FILE`"));
     }
     let home = Home::for_init(app.global.home.as_deref(), &app.env);
@@ -29,7 +29,7 @@ pub(crate) fn run(app: &App, args: &RestoreArgs) -> Result<(), Trouble> {
     files::make_dir(&home.dir, Mode::Shared)?;
     moving::make_folder(home.state_dir())?;
     let Some(_lock) = owner::lock(&home.lock())? else {
-        return Err(Trouble::new(Code::Conflict, "a server runs for this home")
+        return Err(CliError::new(Code::Conflict, "a server runs for this home")
             .hint("stop it with `adjutant down`"));
     };
     // One that was killed in the middle comes first.
@@ -48,9 +48,9 @@ pub(crate) fn run(app: &App, args: &RestoreArgs) -> Result<(), Trouble> {
     });
     let (manifest, places) = match unpacked {
         Ok(unpacked) => unpacked,
-        Err(trouble) => {
+        Err(cli_error) => {
             files::remove_tree(&staging)?;
-            return Err(trouble);
+            return Err(cli_error);
         }
     };
     backup::point(&app.env, Point::RestoreStaged);
@@ -74,15 +74,15 @@ pub(crate) fn run(app: &App, args: &RestoreArgs) -> Result<(), Trouble> {
 }
 
 /// Refuses to replace state, or what people wrote otherwise.
-fn refuse_to_replace(places: &Places, staging: &Path) -> Result<(), Trouble> {
+fn refuse_to_replace(places: &Places, staging: &Path) -> Result<(), CliError> {
     let Some(place) = places.in_the_way(staging)? else { return Ok(()) };
-    let said = format!("`{}` is there already", place.display());
-    Err(Trouble::new(Code::Conflict, said)
+    let message = format!("`{}` is there already", place.display());
+    Err(CliError::new(Code::Conflict, message)
         .hint("`--force` replaces the content, and keeps the old one in a folder beside it"))
 }
 
 /// Refuses while a supervisor process works in this home: its agent would lose its folder.
-fn refuse_running(home: &Home) -> Result<(), Trouble> {
+fn refuse_running(home: &Home) -> Result<(), CliError> {
     let runs = backup::state_dir(home).join("runs");
     for agent in files::list(&runs)? {
         let agent_dir = runs.join(&agent);
@@ -91,8 +91,8 @@ fn refuse_running(home: &Home) -> Result<(), Trouble> {
         }
         for attempt in files::list(&agent_dir)? {
             if RunFolder::open(agent_dir.join(attempt)).standing()? == RunStatus::Running {
-                let said = format!("agent {} still runs in this home", agent.display());
-                return Err(Trouble::new(Code::Conflict, said)
+                let message = format!("agent {} still runs in this home", agent.display());
+                return Err(CliError::new(Code::Conflict, message)
                     .hint("start the server, then end its agents with `adjutant down --kill`"));
             }
         }

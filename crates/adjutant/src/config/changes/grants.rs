@@ -161,8 +161,9 @@ mod tests {
 
     /// Keys of the configuration by which agents may not do more, whatever they are. The categories in
     /// `mcp.fullAccessCategories` count where their rules come out.
-    const NOTHING: [&str; 41] = [
+    const NOTHING: [&str; 42] = [
         "checkTimeout",
+        "cluster.allowLoss",
         "cluster.lease",
         "context.files",
         "context.size",

@@ -97,7 +97,7 @@ fn categories_and_keys_are_told_and_secrets_are_not() {
 }
 
 #[test]
-fn whoever_no_longer_asks_a_person_is_marked() {
+fn a_role_that_no_longer_asks_a_person_is_marked() {
     let before = reading();
     let mut after = before.clone();
     after.config.review.on_approval = Some(OnApproval::Merge);

@@ -36,7 +36,7 @@ fn look<'a>(
     path: &mut Vec<&'a str>,
     parts: &mut Vec<(Range<usize>, String)>,
 ) {
-    let said = || text.get(node.start..node.end).unwrap_or_default();
+    let message = || text.get(node.start..node.end).unwrap_or_default();
     match &node.shape {
         Shape::Map { entries, .. } => {
             for Entry { name, value, .. } in entries {
@@ -49,10 +49,10 @@ fn look<'a>(
         Shape::Scalar { .. } | Shape::Lines => {
             let with = match path.as_slice() {
                 ["webhooks", "secret"] => Some(HIDDEN.to_owned()),
-                ["webhooks", "url"] => Some(word(&shown_url(bare(said())))),
-                ["agents", _, "environment"] => {
-                    bare(said()).split_once('=').map(|(name, _)| word(&format!("{name}={HIDDEN}")))
-                }
+                ["webhooks", "url"] => Some(word(&shown_url(bare(message())))),
+                ["agents", _, "environment"] => bare(message())
+                    .split_once('=')
+                    .map(|(name, _)| word(&format!("{name}={HIDDEN}"))),
                 _ => None,
             };
             parts.extend(with.map(|with| (node.start..node.end, with)));

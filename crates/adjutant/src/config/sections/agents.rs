@@ -277,7 +277,7 @@ impl<'de> DeserializeSeed<'de> for Runner {
     }
 }
 
-/// Returns whether agents may get a variable of that name: whoever has Slack's tokens speaks with the operator's voice.
+/// Returns whether agents may get a variable of that name: a program with Slack's tokens speaks with the operator's voice.
 fn is_handed_on(name: &str) -> bool {
     !name.starts_with("SLACK_")
 }

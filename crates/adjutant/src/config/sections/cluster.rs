@@ -28,11 +28,13 @@ pub(crate) struct Cluster {
     /// Address under which other servers reach this one; absent for the one that it listens at
     #[serde(deserialize_with = "url")]
     pub(crate) url: Option<String>,
+    /// True if a PostgreSQL will do that may lose what was answered
+    pub(crate) allow_loss: bool,
 }
 
 impl Default for Cluster {
     fn default() -> Self {
-        Self { home: None, lease: 5, url: None }
+        Self { home: None, lease: 5, url: None, allow_loss: false }
     }
 }
 
@@ -50,6 +52,16 @@ pub(crate) struct SharedConfig {
 }
 
 impl Cluster {
+    /// An address as this section allows it to be used.
+    pub(crate) fn address(
+        &self,
+        text: &str,
+        env: &Environment,
+    ) -> Result<HomeAddress, HomeAddressError> {
+        let address = address(text, env)?;
+        Ok(if self.allow_loss { address.allowing_loss() } else { address })
+    }
+
     /// Name of the home of a project.
     pub(crate) fn name(&self, root: &Path) -> String {
         self.home.clone().unwrap_or_else(|| name_of(root))
@@ -66,7 +78,7 @@ impl Cluster {
             return Ok(None);
         }
         Ok(Some(SharedConfig {
-            address: address(database, env)?,
+            address: self.address(database, env)?,
             name: self.name(root),
             lease: Duration::from_secs(u64::from(self.lease)),
             url: self.url.clone(),
@@ -75,7 +87,7 @@ impl Cluster {
 }
 
 /// An address with the password that the environment has for it.
-pub(crate) fn address(text: &str, env: &Environment) -> Result<HomeAddress, HomeAddressError> {
+fn address(text: &str, env: &Environment) -> Result<HomeAddress, HomeAddressError> {
     let file = env.variable("PGPASSFILE").map(PathBuf::from).or_else(|| {
         let usual = env.user_home.as_ref()?.join(".pgpass");
         usual.is_file().then_some(usual)
@@ -129,7 +141,7 @@ fn url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let fits = text.parse::<Uri>().is_ok_and(|uri| {
         matches!(uri.scheme_str(), Some("http" | "https"))
             && uri.host().is_some()
-            && uri.path() == "/"
+            && uri.query().is_none()
     });
     if fits {
         return Ok(Some(text.trim_end_matches('/').to_owned()));
@@ -157,13 +169,16 @@ mod tests {
             (r#"{"lease": 301}"#, "not between 2 and 300"),
             (r#"{"url": "crew:3001"}"#, "is not an address such as"),
             (r#"{"url": "ftp://crew"}"#, "is not an address such as"),
-            (r#"{"url": "http://crew/path"}"#, "is not an address such as"),
+            (r#"{"url": "http://crew/?home=shop"}"#, "is not an address such as"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(rule), "{text}: {error}");
         }
         let url = read(r#"{"url": "https://crew.example:3001/"}"#).unwrap().url;
         assert_eq!(url.as_deref(), Some("https://crew.example:3001"));
+        // One of many homes of a host.
+        let url = read(r#"{"url": "http://crew-1:3000/homes/shop"}"#).unwrap().url;
+        assert_eq!(url.as_deref(), Some("http://crew-1:3000/homes/shop"));
     }
 
     #[test]

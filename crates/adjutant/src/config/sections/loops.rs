@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_hook_is_said() {
-        for (hook, said) in [
+        for (hook, message) in [
             ("{command: 'echo {{sesion}}'}", "did you mean `{{session}}`?"),
             ("{command: ''}", "names no command"),
             ("{command: a, timeout: 0}", "between 1 and 3600"),
@@ -203,7 +203,7 @@ mod tests {
             ("7", "a hook"),
         ] {
             let error = hooks_of(&format!("loop: {{hooks: {{session_end: {hook}}}}}")).unwrap_err();
-            assert!(error.contains(said), "{hook}: {error}");
+            assert!(error.contains(message), "{hook}: {error}");
         }
         assert!(
             hooks_of("loop: {hooks: {session_ended: []}}").unwrap_err().contains("session_end")

@@ -125,7 +125,7 @@ impl From<&Github> for GithubSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Office {
-    /// The role of whoever leads an epic
+    /// Role of an epic's supervisor
     #[serde(deserialize_with = "role")]
     pub(crate) supervisor_role: String,
     /// After how many minutes without a sign of life a supervisor counts as lost
@@ -170,17 +170,17 @@ impl<'de> Deserialize<'de> for Check {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "expected a command, as `make test` or `[make, test]`")]
-        enum Given {
+        enum RawCommand {
             Text(String),
             Words(Vec<String>),
         }
-        let words = match Given::deserialize(from)? {
-            Given::Words(words) => words,
+        let words = match RawCommand::deserialize(from)? {
+            RawCommand::Words(words) => words,
             // A list that was put in quotes; the program `[` stands alone.
-            Given::Text(text) if text.starts_with('[') && !text.starts_with("[ ") => {
+            RawCommand::Text(text) if text.starts_with('[') && !text.starts_with("[ ") => {
                 return Err(D::Error::custom(format!("`{text}` is a list; take its quotes away")));
             }
-            Given::Text(text) => shlex::split(&text).ok_or_else(|| {
+            RawCommand::Text(text) => shlex::split(&text).ok_or_else(|| {
                 D::Error::custom(format!("`{text}` has a quote or a backslash without its end"))
             })?,
         };
@@ -250,7 +250,7 @@ fn address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     wanted(from, fits, "must be an address, as `https://api.github.com`")
 }
 
-/// Whoever writes the secret itself here is told so before it is stored.
+/// Anyone who writes the secret itself here is told so before it is stored.
 pub(super) fn variable<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     const TOKENS: [&str; 6] = ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"];
     let fits = |name: &str| {

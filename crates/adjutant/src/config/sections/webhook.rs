@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 64;
 
 /// Somebody who is told of events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", try_from = "Given")]
+#[serde(deny_unknown_fields, rename_all = "camelCase", try_from = "RawWebhook")]
 pub(crate) struct Webhook {
     /// Name
     pub(crate) name: String,
@@ -40,7 +40,7 @@ pub(crate) struct Webhook {
 /// Parsed entry of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Given {
+struct RawWebhook {
     #[serde(deserialize_with = "name")]
     name: String,
     #[serde(deserialize_with = "address")]
@@ -57,11 +57,11 @@ struct Given {
     attempts: u32,
 }
 
-impl TryFrom<Given> for Webhook {
+impl TryFrom<RawWebhook> for Webhook {
     type Error = String;
 
-    fn try_from(given: Given) -> Result<Self, String> {
-        let Given { name, url, kinds, secret, secret_variable, form, attempts } = given;
+    fn try_from(given: RawWebhook) -> Result<Self, String> {
+        let RawWebhook { name, url, kinds, secret, secret_variable, form, attempts } = given;
         match (&secret, &secret_variable) {
             (Some(_), Some(_)) => {
                 return Err(format!("`{name}` has a `secret` and a `secretVariable`; keep one"));

@@ -59,7 +59,8 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }
 
-const MANNER: Manner = Manner { patience: Duration::from_secs(60), progress: Progress::Wanted };
+const MANNER: CallOptions =
+    CallOptions { patience: Duration::from_secs(60), progress: Progress::Wanted };
 
 #[tokio::test]
 async fn a_lost_answer_is_asked_for_again_under_the_same_key() {
@@ -81,7 +82,7 @@ async fn a_lost_answer_is_asked_for_again_under_the_same_key() {
     let calls = async {
         let arguments = Map::from_iter([("to".to_owned(), "x".into())]);
         let first = mcp.call("mail_send", arguments, MANNER).await.unwrap();
-        let needless = Manner { progress: Progress::Needless, ..MANNER };
+        let needless = CallOptions { progress: Progress::Needless, ..MANNER };
         (first, mcp.call("mail_read", Map::new(), needless).await.unwrap())
     };
     let ((first, second), asked) = tokio::join!(calls, serve(listener, turns));
@@ -145,7 +146,7 @@ async fn every_page_of_the_list_is_read() {
 async fn patience_ends_with_the_last_reason() {
     let (mcp, listener) = mcp().await;
     drop(listener);
-    let manner = Manner { patience: Duration::from_millis(15), ..MANNER };
+    let manner = CallOptions { patience: Duration::from_millis(15), ..MANNER };
     let error = mcp.call("x", Map::new(), manner).await.unwrap_err();
     assert_eq!(error.to_string(), "the server was gone for 0.015 s");
     assert!(matches!(error, CallError::Gone { source: ClientError::NoServer { .. }, .. }));

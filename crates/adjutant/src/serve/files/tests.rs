@@ -13,7 +13,7 @@ struct EditorSetup {
     editor: Editor,
 }
 
-fn desk(vars: &[(&str, &str)]) -> EditorSetup {
+fn setup(vars: &[(&str, &str)]) -> EditorSetup {
     let dir = tempfile::tempdir().unwrap();
     let home = Home::unplaced(dir.path().to_owned(), dir.path().join(".adjutant"));
     init::init(&home).unwrap();
@@ -43,38 +43,38 @@ fn role(name: &str, text: &str) -> FileChange {
 
 #[test]
 fn a_change_is_shown_as_a_patch_and_made_whole() {
-    let desk = desk(&[]);
-    let before = desk.editor.read().unwrap();
+    let setup = setup(&[]);
+    let before = setup.editor.read().unwrap();
     let depth = before.config.keys.iter().find(|key| key.key == "limits.depth").unwrap().clone();
     assert_eq!((&depth.value, &depth.default, depth.is_set), (&json!(3), &json!(3), true));
-    let wish = FileChange::Config(vec![
+    let change = FileChange::Config(vec![
         KeyChange { key: "limits.depth".to_owned(), value: Some(json!(5)) },
         KeyChange { key: "check".to_owned(), value: Some(json!("make test")) },
     ]);
-    let checked = desk.editor.check(&wish).unwrap();
-    assert!(checked.ok && desk.config() == init::CONFIG, "nothing is written yet");
+    let checked = setup.editor.check(&change).unwrap();
+    assert!(checked.ok && setup.config() == init::CONFIG, "nothing is written yet");
     assert!(checked.diff.starts_with(
         "diff --git a/.adjutant/config.yaml b/.adjutant/config.yaml\n--- a/.adjutant"
     ));
     assert!(checked.diff.contains("\n-  depth: 3\n+  depth: 5\n"), "{}", checked.diff);
     assert!(checked.diff.contains("\n-check: null\n+check: make test\n"), "{}", checked.diff);
-    let saved = desk.editor.save(&wish, Some(&before.config.hash)).unwrap();
+    let saved = setup.editor.save(&change, Some(&before.config.hash)).unwrap();
     assert_eq!((saved.diff, saved.hash.as_ref()), (checked.diff, checked.hash.as_ref()));
-    let after = desk.editor.read().unwrap();
+    let after = setup.editor.read().unwrap();
     assert_eq!(Some(&after.config.hash), saved.hash.as_ref());
     assert_eq!(
-        desk.config(),
+        setup.config(),
         init::CONFIG.replace("  depth: 3", "  depth: 5").replace("check: null", "check: make test")
     );
     // Taken out again, the default counts; the rest stays.
-    let out = desk.check("limits.depth", None);
+    let out = setup.check("limits.depth", None);
     assert!(out.ok && out.diff.contains("-  depth: 5"), "{}", out.diff);
-    assert!(desk.check("limits.depth", Some(json!(5))).diff.is_empty(), "nothing would change");
+    assert!(setup.check("limits.depth", Some(json!(5))).diff.is_empty(), "nothing would change");
 }
 
 #[test]
 fn what_does_not_fit_is_said_with_its_key_and_line_and_nothing_is_written() {
-    let desk = desk(&[]);
+    let setup = setup(&[]);
     for (key, value, expected, hint) in [
         (
             "limits.dpeth",
@@ -93,7 +93,7 @@ fn what_does_not_fit_is_said_with_its_key_and_line_and_nothing_is_written() {
         ("mcp.fullAccessCategories", json!(["codng"]), "names the unknown category `codng`", None),
         ("review.max_iterations", json!(0), "0 is not between 1 and 100", None),
     ] {
-        let checked = desk.check(key, Some(value.clone()));
+        let checked = setup.check(key, Some(value.clone()));
         assert!(!checked.ok && checked.diff.is_empty(), "{key}: {checked:?}");
         let problem = &checked.problems[0];
         assert_eq!(problem.key.as_deref(), Some(key));
@@ -101,9 +101,9 @@ fn what_does_not_fit_is_said_with_its_key_and_line_and_nothing_is_written() {
         if let Some(hint) = hint {
             assert_eq!(problem.hint.as_deref(), Some(hint));
         }
-        let hash = desk.editor.read().unwrap().config.hash;
-        let saved = desk.editor.save(&change(key, Some(value)), Some(&hash)).unwrap();
-        assert!(!saved.ok && desk.config() == init::CONFIG);
+        let hash = setup.editor.read().unwrap().config.hash;
+        let saved = setup.editor.save(&change(key, Some(value)), Some(&hash)).unwrap();
+        assert!(!saved.ok && setup.config() == init::CONFIG);
     }
     // Of several only those that are wrong are named.
     let several = FileChange::Config(vec![
@@ -111,7 +111,7 @@ fn what_does_not_fit_is_said_with_its_key_and_line_and_nothing_is_written() {
         KeyChange { key: "limits.running".to_owned(), value: Some(json!("x")) },
         KeyChange { key: "limits.children".to_owned(), value: Some(json!(1.5)) },
     ]);
-    let checked = desk.editor.check(&several).unwrap();
+    let checked = setup.editor.check(&several).unwrap();
     let keys: Vec<_> =
         checked.problems.iter().filter_map(|problem| problem.key.as_deref()).collect();
     assert_eq!(keys, ["limits.running", "limits.children"]);
@@ -119,21 +119,21 @@ fn what_does_not_fit_is_said_with_its_key_and_line_and_nothing_is_written() {
 
 #[test]
 fn a_file_that_changed_meanwhile_is_left_as_it_is() {
-    let desk = desk(&[]);
-    let was = desk.editor.read().unwrap().config.hash;
+    let setup = setup(&[]);
+    let was = setup.editor.read().unwrap().config.hash;
     let theirs = init::CONFIG.replace("depth: 3", "depth: 2");
-    std::fs::write(desk.dir.path().join(".adjutant/config.yaml"), &theirs).unwrap();
-    let error = desk.editor.save(&change("limits.depth", Some(json!(9))), Some(&was)).unwrap_err();
+    std::fs::write(setup.dir.path().join(".adjutant/config.yaml"), &theirs).unwrap();
+    let error = setup.editor.save(&change("limits.depth", Some(json!(9))), Some(&was)).unwrap_err();
     assert_eq!(error.code.name(), "CONFLICT");
     assert!(error.message.contains("was changed since you read it"));
-    assert_eq!(desk.config(), theirs);
-    assert!(desk.editor.save(&change("limits.depth", Some(json!(9))), None).is_err());
+    assert_eq!(setup.config(), theirs);
+    assert!(setup.editor.save(&change("limits.depth", Some(json!(9))), None).is_err());
 }
 
 #[test]
 fn variables_that_win_and_keys_that_need_a_start_are_noted() {
-    let desk = desk(&[("ADJUTANT_LIMITS_DEPTH", "7")]);
-    let view = desk.editor.read().unwrap();
+    let setup = setup(&[("ADJUTANT_LIMITS_DEPTH", "7")]);
+    let view = setup.editor.read().unwrap();
     let key = |name: &str| view.config.keys.iter().find(|key| key.key == name).unwrap().clone();
     assert_eq!(
         (key("limits.depth").value, key("limits.depth").decided_by.as_deref()),
@@ -141,24 +141,24 @@ fn variables_that_win_and_keys_that_need_a_start_are_noted() {
     );
     assert!(key("server.port").at_start && !key("limits.running").at_start);
     assert_eq!(key("server.logLevel").choices.len(), 6);
-    let notes = desk.check("limits.depth", Some(json!(4))).notes;
+    let notes = setup.check("limits.depth", Some(json!(4))).notes;
     assert!(notes[0].contains("`ADJUTANT_LIMITS_DEPTH` is set where the server runs"), "{notes:?}");
-    let notes = desk.check("server.port", Some(json!(4000))).notes;
+    let notes = setup.check("server.port", Some(json!(4000))).notes;
     assert_eq!(notes, ["`server.port` counts when the server starts the next time"]);
 }
 
 #[test]
 fn a_role_is_checked_and_written_into_the_home() {
-    let desk = desk(&[]);
+    let setup = setup(&[]);
     let coder =
-        desk.editor.read().unwrap().roles.into_iter().find(|file| file.name == "coder").unwrap();
+        setup.editor.read().unwrap().roles.into_iter().find(|file| file.name == "coder").unwrap();
     assert!(coder.is_own && coder.path == ".adjutant/roles/coder.md");
     let text = format!("{}\nBe brief.\n", coder.text);
-    let checked = desk.editor.check(&role("coder", &text)).unwrap();
+    let checked = setup.editor.check(&role("coder", &text)).unwrap();
     assert!(checked.ok && checked.diff.contains("+Be brief."), "{checked:?}");
-    desk.editor.save(&role("coder", &text), Some(&coder.hash)).unwrap();
+    setup.editor.save(&role("coder", &text), Some(&coder.hash)).unwrap();
     assert_eq!(
-        std::fs::read_to_string(desk.dir.path().join(".adjutant/roles/coder.md")).unwrap(),
+        std::fs::read_to_string(setup.dir.path().join(".adjutant/roles/coder.md")).unwrap(),
         text
     );
     for (name, text, expected) in [
@@ -170,19 +170,19 @@ fn a_role_is_checked_and_written_into_the_home() {
             "this is the role `coder`, and its text names `other`",
         ),
     ] {
-        let checked = desk.editor.check(&role(name, text)).unwrap();
+        let checked = setup.editor.check(&role(name, text)).unwrap();
         assert!(!checked.ok && checked.problems[0].message.contains(expected), "{checked:?}");
         assert!(checked.problems[0].line.is_some(), "{checked:?}");
     }
     // A new one, one that would lie elsewhere, and one that somebody made meanwhile.
     let new = "---\nname: scribe\ncategory: worker\n---\nWrite.\n";
-    let checked = desk.editor.save(&role("scribe", new), None).unwrap();
+    let checked = setup.editor.save(&role("scribe", new), None).unwrap();
     assert!(checked.ok && checked.diff.contains("--- /dev/null"), "{}", checked.diff);
-    assert_eq!(desk.editor.save(&role("scribe", new), None).unwrap_err().code.name(), "CONFLICT");
+    assert_eq!(setup.editor.save(&role("scribe", new), None).unwrap_err().code.name(), "CONFLICT");
     for name in ["../scribe", "a/b", ".hidden", ""] {
         let text = format!("---\nname: {name}\n---\nx");
         assert_eq!(
-            desk.editor.check(&role(name, &text)).unwrap_err().code.name(),
+            setup.editor.check(&role(name, &text)).unwrap_err().code.name(),
             "INVALID_INPUT",
             "{name}"
         );
@@ -191,73 +191,75 @@ fn a_role_is_checked_and_written_into_the_home() {
 
 #[test]
 fn a_role_of_claude_codes_is_changed_by_a_file_of_the_home() {
-    let desk = desk(&[]);
-    let theirs = desk.dir.path().join(".claude/agents");
+    let setup = setup(&[]);
+    let theirs = setup.dir.path().join(".claude/agents");
     std::fs::create_dir_all(&theirs).unwrap();
     let text = "---\nname: helper\ndescription: helps\n---\nHelp.\n";
     std::fs::write(theirs.join("helper.md"), text).unwrap();
-    let helper = |desk: &EditorSetup| {
-        let roles = desk.editor.read().unwrap().roles;
+    let helper = |setup: &EditorSetup| {
+        let roles = setup.editor.read().unwrap().roles;
         roles.into_iter().filter(|file| file.name == "helper").collect::<Vec<_>>()
     };
-    assert!(!helper(&desk)[0].is_own && helper(&desk).len() == 1);
-    desk.editor.save(&role("helper", &text.replace("Help.", "Help more.")), None).unwrap();
-    assert!(helper(&desk)[0].is_own && helper(&desk).len() == 1);
+    assert!(!helper(&setup)[0].is_own && helper(&setup).len() == 1);
+    setup.editor.save(&role("helper", &text.replace("Help.", "Help more.")), None).unwrap();
+    assert!(helper(&setup)[0].is_own && helper(&setup).len() == 1);
     assert_eq!(std::fs::read_to_string(theirs.join("helper.md")).unwrap(), text);
 }
 
 #[test]
 fn nothing_that_is_shown_has_a_secret_in_it() {
-    let desk = desk(&[]);
+    let setup = setup(&[]);
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let hooks =
         format!("webhooks:\n  - {{name: a, url: 'https://a.example/hush', secret: {secret}}}");
     let text = init::CONFIG
         .replace("webhooks: []", &hooks)
         .replace("- ANTHROPIC_API_KEY", "- ANTHROPIC_API_KEY=hush");
-    std::fs::write(desk.dir.path().join(".adjutant/config.yaml"), &text).unwrap();
-    let view = desk.editor.read().unwrap();
+    std::fs::write(setup.dir.path().join(".adjutant/config.yaml"), &text).unwrap();
+    let view = setup.editor.read().unwrap();
     assert!(view.config.problems.is_empty(), "{:?}", view.config.problems);
     let shown = serde_json::to_string(&view).unwrap();
-    let diff = desk.check("mirror", Some(json!(false))).diff;
+    let diff = setup.check("mirror", Some(json!(false))).diff;
     for hidden in [secret, "hush"] {
         assert!(!shown.contains(hidden) && !diff.contains(hidden), "{hidden}");
     }
     assert!(shown.contains("ANTHROPIC_API_KEY=…"));
     // What is cut short cannot be written back by mistake.
     let hooks = view.config.keys.iter().find(|key| key.key == "webhooks").unwrap().value.clone();
-    assert!(!desk.check("webhooks", Some(hooks)).ok);
+    assert!(!setup.check("webhooks", Some(hooks)).ok);
     // The change beside it leaves the secret in the file.
-    desk.editor.save(&change("mirror", Some(json!(false))), Some(&view.config.hash)).unwrap();
-    assert!(desk.config().contains(secret) && desk.config().contains("mirror: false"));
+    setup.editor.save(&change("mirror", Some(json!(false))), Some(&view.config.hash)).unwrap();
+    assert!(setup.config().contains(secret) && setup.config().contains("mirror: false"));
 }
 
 #[test]
 fn a_file_with_a_mistake_can_be_seen_and_mended() {
-    let desk = desk(&[]);
-    let path = desk.dir.path().join(".adjutant/config.yaml");
+    let setup = setup(&[]);
+    let path = setup.dir.path().join(".adjutant/config.yaml");
     std::fs::write(&path, "limits:\n  depth: deep\n").unwrap();
-    let view = desk.editor.read().unwrap();
+    let view = setup.editor.read().unwrap();
     assert_eq!(view.config.problems[0].line, Some(2));
-    assert!(desk.check("limits.depth", Some(json!(2))).ok);
-    assert!(!desk.check("mirror", Some(json!(false))).ok, "the mistake is still there");
+    assert!(setup.check("limits.depth", Some(json!(2))).ok);
+    assert!(!setup.check("mirror", Some(json!(false))).ok, "the mistake is still there");
     std::fs::write(&path, "limits: [\n").unwrap();
-    assert!(!desk.check("limits.depth", Some(json!(2))).ok);
+    assert!(!setup.check("limits.depth", Some(json!(2))).ok);
     std::fs::remove_file(&path).unwrap();
-    let view = desk.editor.read().unwrap();
-    let saved =
-        desk.editor.save(&change("limits.depth", Some(json!(2))), Some(&view.config.hash)).unwrap();
-    assert!(saved.ok && desk.config() == "limits:\n  depth: 2\n", "{}", desk.config());
+    let view = setup.editor.read().unwrap();
+    let saved = setup
+        .editor
+        .save(&change("limits.depth", Some(json!(2))), Some(&view.config.hash))
+        .unwrap();
+    assert!(saved.ok && setup.config() == "limits:\n  depth: 2\n", "{}", setup.config());
 }
 
 #[test]
 fn a_role_that_was_read_redacted_is_not_written_over_its_secret() {
-    let desk = desk(&[]);
+    let setup = setup(&[]);
     let text = "---\nname: keeper\ncategory: worker\n---\nAsk http://me:hunter2-s3cret@host.\n";
-    let path = desk.dir.path().join(".adjutant/roles/keeper.md");
+    let path = setup.dir.path().join(".adjutant/roles/keeper.md");
     std::fs::write(&path, text).unwrap();
     let seen = engine::redact(text.to_owned());
-    let checked = desk.editor.check(&role("keeper", &seen)).unwrap();
+    let checked = setup.editor.check(&role("keeper", &seen)).unwrap();
     let problem = &checked.problems[0];
     assert!(problem.message.contains("[redacted]"), "{problem:?}");
     assert!(problem.hint.as_ref().unwrap().contains("keeper.md"), "{problem:?}");

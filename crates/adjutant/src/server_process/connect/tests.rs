@@ -4,8 +4,8 @@ use super::*;
 use crate::client::stand_in;
 use axum::Router;
 
-fn at(dir: &Path, script: &str) -> Where {
-    Where {
+fn at(dir: &Path, script: &str) -> ServerLocation {
+    ServerLocation {
         server_file: dir.join("server.json"),
         copies: vec![dir.join("copy.json")],
         lock: dir.join("server.lock"),
@@ -68,7 +68,7 @@ async fn a_running_server_is_found_and_none_is_started() {
 async fn a_file_of_a_dead_server_is_not_believed() {
     let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), well().await);
     let new = note_of(&url, std::process::id());
-    // Whoever listens on the dead server's port is not our server.
+    // Anyone who listens on the dead server's port is not our server.
     let at = at(dir.path(), &format!("echo '{new}' > next; mv next server.json"));
     std::fs::write(&at.server_file, note_of(&url, u32::MAX)).unwrap();
     assert_eq!(running(&at).await.unwrap(), None);
@@ -88,11 +88,15 @@ async fn a_failed_start_shows_its_own_log() {
     );
 }
 
+fn named(url: &str) -> NamedServer {
+    NamedServer { url: url.to_owned(), secrecy: Secrecy::Required, name: None }
+}
+
 #[tokio::test]
 async fn an_agent_waits_and_starts_nothing() {
     let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), well().await);
-    let at = Where {
-        url_override: Some("http://127.0.0.1:1".into()),
+    let at = ServerLocation {
+        url_override: Some(named("http://127.0.0.1:1")),
         inside_agent: true,
         ..at(dir.path(), "echo started")
     };
@@ -107,8 +111,8 @@ async fn an_agent_waits_and_starts_nothing() {
 #[tokio::test]
 async fn a_named_server_that_is_not_there_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
-    let url = Some("http://127.0.0.1:1".to_owned());
-    let at = Where { url_override: url, ..at(dir.path(), "echo started") };
+    let url = Some(named("http://127.0.0.1:1"));
+    let at = ServerLocation { url_override: url, ..at(dir.path(), "echo started") };
     assert!(matches!(connect(&at).await, Err(ConnectError::NoServer { .. })));
     assert!(!at.log.exists());
 }

@@ -1,4 +1,4 @@
-//! Agents of a server that dies: whoever ran there is lost, and never started a second time; whoever waited is started by
+//! Agents of a server that dies: one that ran there is lost, and never started a second time; one that waited is started by
 //! the next owner.
 
 use std::fs;

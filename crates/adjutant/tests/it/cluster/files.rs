@@ -47,6 +47,69 @@ async fn a_role_pushed_on_one_machine_is_in_force_on_the_owner_and_pulled_on_ano
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_the_home_has_no_more_is_gone_after_a_pull_and_kept_aside() {
+    let cluster = Cluster::start(2).await;
+    let owner = cluster.owner().await;
+    let follower = cluster.others(owner)[0];
+    let run = async |machine: usize, verb: &str| {
+        let world = &cluster.machines[machine].world;
+        world.run(&["home", verb, "--json"]).await.unwrap().ok().unwrap().json().unwrap()
+    };
+    let path = |machine: usize| cluster.machines[machine].world.home().join("roles/baker.md");
+    role(&cluster.machines[owner].world, "baker", "category: worker");
+    run(owner, "push").await;
+    run(follower, "pull").await;
+    assert!(path(follower).exists());
+    fs::remove_file(path(owner)).unwrap();
+    assert_eq!(run(owner, "push").await["changed"], json!(["roles/baker.md"]));
+
+    let pulled = run(follower, "pull").await;
+    assert_eq!(pulled["removed"], json!(["roles/baker.md"]), "{pulled}");
+    assert!(!path(follower).exists());
+    let kept = std::path::Path::new(pulled["kept"].as_str().unwrap());
+    let kept = fs::read_to_string(kept.join("roles/baker.md")).unwrap();
+    assert!(kept.contains("You are the baker."), "{kept}");
+    assert_eq!(run(follower, "push").await["changed"], json!([]), "it does not come back");
+    assert_ne!(cluster.enlist(owner, "baker").await, 201);
+    // What was changed here is kept as well.
+    let config = cluster.machines[follower].world.home().join("review.md");
+    fs::write(&config, "Look twice.").unwrap();
+    let pulled = run(follower, "pull").await;
+    let kept = std::path::Path::new(pulled["kept"].as_str().unwrap());
+    assert_eq!(fs::read_to_string(kept.join("review.md")).unwrap(), "Look twice.");
+    let again = run(follower, "pull").await;
+    assert_eq!(
+        (&again["changed"], &again["removed"], &again["kept"]),
+        (&json!([]), &json!([]), &json!(null))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replica_with_a_changed_row_is_noticed_at_the_next_entry_that_touches_it() {
+    let cluster = Cluster::start(2).await;
+    let owner = cluster.owner().await;
+    let follower = cluster.others(owner)[0];
+    let task = json!({ "title": "to be done" });
+    cluster.http(owner).call("mcp__task__create", task).await.unwrap().unwrap();
+    cluster.until_caught_up(follower).await;
+    let path = cluster.machines[follower].database();
+    let file = rusqlite::Connection::open(&path).unwrap();
+    assert_eq!(file.execute("UPDATE task SET number = number + 1", []).unwrap(), 1);
+    drop(file);
+    let checked = cluster.machines[follower].world.run(&["home", "check", "--json"]).await.unwrap();
+    assert_eq!(checked.json().unwrap()["ok"], false, "{checked:?}");
+
+    let worker = cluster.machines[owner].world.enlist("worker", &[]).await.unwrap();
+    let claim = json!({ "claim": true });
+    let worker = cluster.http(owner).with_token(worker.token);
+    let claimed = worker.call("mcp__session__task-next", claim).await.unwrap().unwrap();
+    assert_eq!(claimed["task"]["content"], "to be done", "{claimed}");
+    let aside = path.with_file_name("home.db.aside-1");
+    crate::crew::until("it is set aside", || aside.exists()).await;
+    cluster.expect_whole().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_differs_from_the_log_is_noticed_set_aside_and_restored() {
     let mut cluster = Cluster::start(2).await;
     let owner = cluster.owner().await;

@@ -22,7 +22,7 @@ async fn seen(http: &Http) -> Vec<Value> {
     all
 }
 
-/// A machine with tasks and letters on record, and no server.
+/// A machine with tasks and mails on record, and no server.
 async fn busy() -> (World, Vec<Value>) {
     let world = crate::world().await;
     let server = world.up().await.unwrap();

@@ -25,7 +25,7 @@ async fn the_owner_goes_on_after_postgresql_was_killed_and_nothing_is_lost() {
     let mut cluster = Cluster::start(2).await;
     let owner = cluster.owner().await;
     let (epoch, pid) = (cluster.epoch(), cluster.machines[owner].pid());
-    under_load(&mut cluster, "PostgreSQL killed", async |cluster, told| {
+    under_load(&mut cluster, 8, "PostgreSQL killed", async |cluster, told| {
         let mut outages = Vec::new();
         for _ in 0..rounds() {
             told.more(20).await;
@@ -85,7 +85,7 @@ async fn without_postgresql_a_detached_start_and_doctor_fail_and_say_why() {
     let (code, check) = doctor().await;
     assert_eq!((code, &check["status"]), (Some(0), &json!("ok")), "{check}");
     let message = check["message"].as_str().unwrap();
-    for part in [&address, "home `shop`", "nobody owns it", "epoch 0", "no synchronous standby"] {
+    for part in [&address, "home `shop`", "nobody owns it", "epoch 0", "standby: none"] {
         assert!(message.contains(part), "{part}: {message}");
     }
     let server = world.up().await.unwrap();

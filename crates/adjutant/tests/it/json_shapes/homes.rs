@@ -23,6 +23,7 @@ async fn homes() {
     taken.take_one(&first, "home diff", &["home", "diff"]).await;
     taken.take_one(&first, "home push", &["home", "push"]).await;
     std::fs::write(first.home().join("roles/critic.md"), "---\nname: critic\n---\n").unwrap();
+    std::fs::write(first.home().join("roles/extra.md"), role).unwrap();
     taken.take_one(&first, "home pull", &["home", "pull"]).await;
     taken.take_one(&first, "home check", &["home", "check"]).await;
     taken.take_one(&first, "home export", &["home", "export", "copy"]).await;

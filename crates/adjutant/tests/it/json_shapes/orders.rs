@@ -93,7 +93,7 @@ Budget: 2.50
 Depends on: 1
 ";
 
-/// The first asks and waits; whoever goes on does one step and fails with the other.
+/// The first asks and waits; anyone who goes on does one step and fails with the other.
 const STORY: &str = r#"
 scenarios:
   Run:

@@ -1,8 +1,8 @@
 //! Commands around iterations: when they run, what they are told, and what becomes of what they say.
 
 use super::{prompt, run, stage, usual};
-use crate::crew::leftovers;
-use crate::kill::{events, lines};
+use crate::crew::{leftovers, until};
+use crate::kill::{answer, events, lines};
 
 #[tokio::test]
 async fn every_hook_runs_at_its_moment_with_its_variables() {
@@ -87,16 +87,74 @@ async fn a_hook_that_fails_or_hangs_fails_no_loop() {
     {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
     }
-    let trouble = events(&world, "loop.step_failed").await;
-    assert_eq!(events(&world, "loop.trouble").await, trouble, "its former name selects it");
-    assert!(trouble.iter().all(|event| event["kind"] == "loop.step_failed"), "{trouble:?}");
+    let failures = events(&world, "loop.step_failed").await;
+    assert_eq!(events(&world, "loop.trouble").await, failures, "its former name selects it");
+    assert!(failures.iter().all(|event| event["kind"] == "loop.step_failed"), "{failures:?}");
     let said: Vec<String> =
-        trouble.iter().map(|event| event["data"]["error"].as_str().unwrap().to_owned()).collect();
+        failures.iter().map(|event| event["data"]["error"].as_str().unwrap().to_owned()).collect();
     assert_eq!(said.len(), 3, "{said:?}");
     assert!(said[0].ends_with("ended with 3") && said[1].contains("no-such-program"), "{said:?}");
     assert!(said[2].ends_with("did not end within 1 seconds"), "{said:?}");
-    assert!(trouble[0]["data"]["output"].as_str().unwrap().contains("bad luck"));
+    assert!(failures[0]["data"]["output"].as_str().unwrap().contains("bad luck"));
     assert_eq!(leftovers(&world), Vec::<String>::new(), "all that it started is gone");
     let environment = lines(&world, "environment");
     assert!(!environment.iter().any(|line| line.contains("ADJUTANT_TOKEN")), "{environment:?}");
+}
+
+/// The environment of agents, as a hook sees it.
+const NAMED: &str = "    session_start: {command: [sh, -c, 'echo start $DATABASE_URL ${SOME_TOKEN:-none} >> hooked']}\n    \
+    post_iteration: {command: [sh, -c, 'echo \"$ADJUTANT_ITERATION $DATABASE_URL\" >> hooked; touch done; \
+    until [ -e go ]; do sleep 0.02; done']}\n    session_end: {command: [sh, -c, 'echo end $DATABASE_URL >> hooked']}\n";
+
+#[tokio::test]
+async fn hooks_have_what_agents_have_and_wait_for_it_after_a_restart() {
+    let mut world = stage(&usual(1, 1..=1), &format!("  hooks:\n{NAMED}")).await;
+    world.set("ADJUTANT_AGENTS_ENVIRONMENT", "DATABASE_URL");
+    world.set("SOME_TOKEN", "unwanted");
+    world.set("DATABASE_URL", "db://one");
+    let first = world.up().await.unwrap();
+    let start = ["loop", "house", "--spec", "SPEC.md", "-n", "1", "--detach"];
+    world.run(&start).await.unwrap().ok().unwrap();
+    until("the hook runs", || world.project().join("done").exists()).await;
+    first.kill().await.unwrap();
+    world.set("DATABASE_URL", "");
+    let second = world.up().await.unwrap();
+    std::fs::write(world.project().join("go"), "").unwrap();
+    let reason = waiting(&world).await;
+    for part in
+        ["the hook `sh -c", "`DATABASE_URL`", "`adjutant reload`", "`adjutant loop stop house`"]
+    {
+        assert!(reason.contains(part), "no {part:?} in {reason}");
+    }
+    assert_eq!(lines(&world, "hooked"), ["start db://one none", "1 db://one"]);
+    second.kill().await.unwrap();
+    world.set("DATABASE_URL", "db://two");
+    let third = world.up().await.unwrap();
+    assert_eq!(super::followed(&world).await["loop"]["state"], "limit");
+    assert_eq!(lines(&world, "hooked").last().unwrap(), "end db://two");
+    // A loop that is stopped waits for nothing.
+    std::fs::remove_file(world.project().join("done")).unwrap();
+    std::fs::remove_file(world.project().join("go")).unwrap();
+    world.run(&["loop", "house", "-n", "1", "--detach"]).await.unwrap().ok().unwrap();
+    until("the hook runs", || world.project().join("done").exists()).await;
+    third.kill().await.unwrap();
+    world.set("DATABASE_URL", "");
+    let _fourth = world.up().await.unwrap();
+    std::fs::write(world.project().join("go"), "").unwrap();
+    waiting(&world).await;
+    world.run(&["loop", "stop", "house"]).await.unwrap().ok().unwrap();
+    assert_eq!(super::followed(&world).await["loop"]["state"], "limit");
+    let failed = events(&world, "loop.step_failed").await;
+    assert!(failed[0]["data"]["error"].as_str().unwrap().contains("`DATABASE_URL`"), "{failed:?}");
+    assert_eq!(leftovers(&world), [""; 0]);
+}
+
+/// Why the loop waits, once it does.
+async fn waiting(world: &testkit::World) -> String {
+    loop {
+        let shown = answer(world, &["loop", "status", "house"]).await;
+        if let Some(reason) = shown["loop"]["reason"].as_str() {
+            return reason.to_owned();
+        }
+    }
 }

@@ -22,7 +22,7 @@ const PLAN: &str = "\
    - After: 4
 ";
 
-/// `one` is done at once, `two` when it may be; whoever goes on awaits who is still at work and does the rest.
+/// `one` is done at once, `two` when it may be; anyone who goes on awaits who is still at work and does the rest.
 const STORY: &str = r#"
 scenarios:
   Run:
@@ -240,7 +240,7 @@ async fn a_plan_that_nobody_gets_any_further_fails_and_the_human_is_told() {
     let body = letter["body"].as_str().unwrap();
     assert!(body.contains("2 coordinators in a row made no progress"), "{body}");
     assert!(body.contains("`adjutant plan resume plan`"), "{body}");
-    // Whoever goes on begins to count anew.
+    // Anyone who goes on begins to count anew.
     assert_eq!(world.run(&["plan", "resume", "plan"]).await.unwrap().code, Some(1));
     assert_eq!(lines(&world, "tried").len(), 4);
 }

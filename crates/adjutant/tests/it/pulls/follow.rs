@@ -8,7 +8,7 @@ use testkit::{Agent, Http};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
-use super::{KEY, Stage, TOOL, as_agent, draft, events, stage, until_is, wish};
+use super::{KEY, Stage, TOOL, as_agent, draft, events, request, stage, until_is};
 use crate::kill::{answer, ended};
 
 const HOOK: &str = "/api/github/webhook";
@@ -38,7 +38,7 @@ async fn mail(http: &Http) -> Vec<Value> {
 }
 
 async fn deliver(url: &str, delivery: &Delivery) -> (u16, Value) {
-    // Whoever holds the key needs no token.
+    // Anyone who holds the key needs no token.
     let http = Http::new(url, "nobody");
     let body: Value = serde_json::from_slice(&delivery.body).unwrap();
     assert_eq!(body.to_string().as_bytes(), delivery.body, "it is sent as it was signed");
@@ -73,7 +73,7 @@ async fn asking_now_and_then_finds_out_that_work_is_in() {
         stage.world.enlist("coder", &["--cwd", &cwd, "--task", "feature"]).await.unwrap()
     };
     let http = Http::new(&server.url, &token);
-    http.call(TOOL, wish()).await.unwrap().unwrap();
+    http.call(TOOL, request()).await.unwrap().unwrap();
     let task = || async { http.call("mcp__agent__get_task", json!({})).await.unwrap().unwrap() };
     let before = task().await;
     assert_eq!(before["state"], "IN_PROGRESS", "{before}");
@@ -171,7 +171,7 @@ async fn what_github_signs_is_heard_once_and_nothing_else_is() {
     let server = stage.world.up().await.unwrap();
     let coder = stage.coder("work").await;
     let http = as_agent(&server, &coder);
-    http.call(TOOL, wish()).await.unwrap().unwrap();
+    http.call(TOOL, request()).await.unwrap().unwrap();
     stage.github.set_pull_state(1, PullState::Closed);
     let closed = stage.github.deliver(1, KEY.as_bytes()).unwrap();
     let forged = stage.github.deliver(1, b"another key").unwrap();
@@ -240,7 +240,7 @@ async fn without_a_key_nobody_is_heard() {
     let stage = stage(&[("GITHUB_WEBHOOK_SECRET", "")]).await;
     let server = stage.world.up().await.unwrap();
     let coder = stage.coder("work").await;
-    as_agent(&server, &coder).call(TOOL, wish()).await.unwrap().unwrap();
+    as_agent(&server, &coder).call(TOOL, request()).await.unwrap().unwrap();
     stage.github.set_pull_state(1, PullState::Merged);
     let (code, answer) =
         deliver(&server.url, &stage.github.deliver(1, KEY.as_bytes()).unwrap()).await;

@@ -127,7 +127,7 @@ async fn a_server_is_remembered_in_private() {
 }
 
 #[tokio::test]
-async fn a_run_outlives_the_wish_of_somebody_to_restart_the_server() {
+async fn a_run_outlives_a_request_to_restart_the_server() {
     let world = crew().await;
     ok(&world, &["up", "--detach"]).await;
     let waiting = world.command(&["run", "--role", "waiter", "--json", "Wait"]).spawn().unwrap();

@@ -14,7 +14,7 @@ use wire::loops::{LoopMessageView, LoopView};
 
 use super::drive::{end, tell};
 use super::template::{VARIABLES, unknown};
-use super::{commit, view};
+use super::{commit, hook, view};
 use crate::automation::loops::view::loop_message_view;
 use crate::automation::service::Automation;
 use crate::core::error::ToolError;
@@ -129,7 +129,8 @@ impl Automation {
     /// Ends a loop, with the agent that works for it.
     pub async fn loop_stop(&self, name: &str) -> Result<LoopView, ToolError> {
         let row = self.find_loop(name)?;
-        if row.state.is_over() {
+        // One that is over and has hooks left may wait for their variables.
+        if row.state.is_over() && !row.is_live() {
             let state = row.state;
             return Err(ToolError::conflict(format!("the loop `{name}` is over: {state}")));
         }
@@ -248,7 +249,7 @@ impl Automation {
             row.state = LoopState::Running;
             row.step = 0;
             row.hook_run = None;
-            row.wish = None;
+            row.request = None;
             row.why = None;
             row.failures = 0;
             row.most_failures = settings.loops.failures;
@@ -277,7 +278,7 @@ impl Automation {
     async fn wanted(
         &self,
         name: &str,
-        wish: LoopRequest,
+        request: LoopRequest,
         when: PauseWhen,
         act: &'static str,
     ) -> Result<LoopView, ToolError> {
@@ -289,14 +290,14 @@ impl Automation {
             if row.state == LoopState::Paused {
                 end(&mut row, LoopState::Stopped, "you stopped it".to_owned());
             } else {
-                row.wish = Some(wish);
+                row.request = Some(request);
             }
             tx.loop_save(&row, now)?;
             let (session, iteration) = (name.clone(), row.iteration);
-            let data = EventData::LoopStopping(LoopStopping { session, wish, iteration });
+            let data = EventData::LoopStopping(LoopStopping { session, request, iteration });
             tell(tx, None, data, now)?;
             if let (PauseWhen::Now, Phase::Working, Some(agent)) = (when, row.phase, row.agent) {
-                end_agent(tx, &settings, agent, &row, wish, now)?;
+                end_agent(tx, &settings, agent, &row, request, now)?;
             }
             let input = json!({ "loop": name, "now": when == PauseWhen::Now });
             record(tx, &engine, act, &input, &row)?;
@@ -311,10 +312,10 @@ fn end_agent(
     settings: &Settings,
     agent: model::AgentId,
     row: &Loop,
-    wish: LoopRequest,
+    request: LoopRequest,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let reason = match wish {
+    let reason = match request {
         LoopRequest::Pause => format!("the loop `{}` is to wait", row.session),
         LoopRequest::Stop => format!("the loop `{}` was stopped", row.session),
     };
@@ -412,6 +413,7 @@ fn order(
             .or(before.map(|order| order.commits))
             .unwrap_or(settings.loops.commit),
         cap: change.budget.map(Usd::from_dollars).or_else(|| before.and_then(|order| order.cap)),
+        environment: hook::variable_names(settings)?,
     })
 }
 

@@ -37,7 +37,7 @@ pub(super) async fn begin(engine: &Core, row: &Loop) -> Result<Step, ToolError> 
 }
 
 fn next(tx: &mut Tx<'_>, engine: &Core, row: &mut Loop, now: Timestamp) -> Result<(), ToolError> {
-    match row.wish {
+    match row.request {
         Some(LoopRequest::Stop) => {
             end(row, LoopState::Stopped, "you stopped it".to_owned());
             return Ok(());
@@ -68,7 +68,7 @@ fn next(tx: &mut Tx<'_>, engine: &Core, row: &mut Loop, now: Timestamp) -> Resul
             "iteration {number} of session `{session}` already exists"
         )));
     }
-    let wish = Draft {
+    let request = Draft {
         role: Some(row.order.role.clone()),
         kind: row.order.kind.clone(),
         prompt: prompt.text,
@@ -79,7 +79,7 @@ fn next(tx: &mut Tx<'_>, engine: &Core, row: &mut Loop, now: Timestamp) -> Resul
         ..Draft::default()
     };
     let caller = Caller { agent: None, by_operator: true };
-    draft::enrol_as(&mut WriteCx { tx, caller: &caller, settings: &settings, now }, &wish, id)?;
+    draft::enrol_as(&mut WriteCx { tx, caller: &caller, settings: &settings, now }, &request, id)?;
     for message in &prompt.delivers {
         tx.loop_message_delivered(*message, number, now)?;
     }

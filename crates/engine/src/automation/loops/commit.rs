@@ -64,8 +64,8 @@ fn ours_already(
     dir: &Path,
 ) -> Result<Option<String>, ToolError> {
     let Some(head) = repo.state(dir)?.head else { return Ok(None) };
-    let said = repo.message(&head)?;
-    Ok(said.trim_end().ends_with(trailers(&row.session, number).trim_end()).then_some(head))
+    let output = repo.message(&head)?;
+    Ok(output.trim_end().ends_with(trailers(&row.session, number).trim_end()).then_some(head))
 }
 
 /// The files in a loop's folder that are not committed, at most so many; none where there is no repository.

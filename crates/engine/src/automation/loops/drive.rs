@@ -92,7 +92,7 @@ async fn step(
         Phase::Committing => return settle(engine, &row).await,
         Phase::Over => return Ok(Step::Over),
         Phase::Opening => Some(Moment::SessionStart),
-        Phase::Before => Some(Moment::PreIteration).filter(|_| !planning && row.wish.is_none()),
+        Phase::Before => Some(Moment::PreIteration).filter(|_| !planning && row.request.is_none()),
         Phase::Erring => {
             let about = About { error: failure(&row)?, ..About::default() };
             return around(engine, &row, Some(Moment::OnError), &about, shutdown).await;
@@ -188,6 +188,10 @@ async fn hooked(
     };
     match hook::run(engine, row, moment, &wanted, about, run, shutdown).await? {
         HookOutcome::Leaving => Ok(Some(Step::Wait)),
+        HookOutcome::Waits(why) => {
+            tracing::warn!(session = row.session, why, "hook not begun");
+            Ok(Some(Step::Wait))
+        }
         HookOutcome::ToNothing => {
             let again = change(engine, row, |_, row, _| {
                 row.hook_run = None;
@@ -200,9 +204,9 @@ async fn hooked(
             let ended = change(engine, row, move |tx, row, now| {
                 row.step += 1;
                 row.hook_run = None;
-                let said = cut(output.clone(), OUTPUT);
-                if pipes && !said.trim().is_empty() {
-                    tx.loop_message_insert(&row.session, moment.name(), &said, now)?;
+                let text = cut(output.clone(), OUTPUT);
+                if pipes && !text.trim().is_empty() {
+                    tx.loop_message_insert(&row.session, moment.name(), &text, now)?;
                 }
                 if let Some(why) = &failed {
                     let data = EventData::LoopStepFailed(LoopStepFailed {
@@ -211,7 +215,7 @@ async fn hooked(
                         what: FailedStep::Hook,
                         hook: Some(moment),
                         error: why.clone(),
-                        output: Some(said),
+                        output: Some(text),
                     });
                     tell(tx, row.agent, data, now)?;
                 }
@@ -318,8 +322,8 @@ fn judge(
     let end = IterationEnd { outcome: outcome.state(), reason: reason.to_owned(), spent };
     tx.iteration_end(&row.session, row.iteration, &end, now)?;
     let result = run.and_then(|run| run.result);
-    let said = AgentResult::decode(result.as_deref(), agent)?;
-    let last_words = cut(said.map(|said| said.summary).unwrap_or_default(), WORDS);
+    let text = AgentResult::decode(result.as_deref(), agent)?;
+    let last_words = cut(text.map(|text| text.summary).unwrap_or_default(), WORDS);
     row.recovery = if outcome == Outcome::Succeeded {
         None
     } else {
@@ -404,27 +408,27 @@ async fn decided(
             Some(Ok(None)) | None => {}
         }
         let complete = tx.session_get(&row.session)?.is_some_and(|it| it.completed_at.is_some());
-        let standing = LoopProgress {
+        let progress = LoopProgress {
             iteration: row.iteration,
             last: row.last,
             failures: row.failures,
             most_failures: row.most_failures,
             complete,
-            wish: row.wish,
+            request: row.request,
             spent: tx.session_spent(&row.session)?,
             budget: row.order.cap,
         };
         row.failures = failures_after(row.failures, outcome);
         row.step = 0;
         row.next = row.iteration.saturating_add(1);
-        match decide(&standing, outcome) {
+        match decide(&progress, outcome) {
             LoopAction::Iterate(next) => {
                 row.next = next;
                 row.phase = Phase::Before;
                 Ok(())
             }
             LoopAction::Pause => {
-                let why = if row.wish == Some(LoopRequest::Pause) {
+                let why = if row.request == Some(LoopRequest::Pause) {
                     "you asked for it".to_owned()
                 } else {
                     format!("the agent of iteration {} was killed", row.iteration)
@@ -432,7 +436,7 @@ async fn decided(
                 paused(tx, row, why, now)
             }
             LoopAction::End(state) => {
-                end(row, state, why_of(&standing, state, row.failures));
+                end(row, state, why_of(&progress, state, row.failures));
                 Ok(())
             }
         }
@@ -448,13 +452,13 @@ pub(super) fn had(iterations: u32) -> String {
     }
 }
 
-fn why_of(standing: &LoopProgress, state: LoopState, failures: u32) -> String {
+fn why_of(progress: &LoopProgress, state: LoopState, failures: u32) -> String {
     match state {
         LoopState::Completed => "the session was declared complete".to_owned(),
-        LoopState::Limit => had(standing.iteration),
+        LoopState::Limit => had(progress.iteration),
         LoopState::Failed => format!("{failures} iterations in a row failed"),
         LoopState::OverBudget => {
-            format!("it has spent {} of {}", standing.spent, standing.budget.unwrap_or_default())
+            format!("it has spent {} of {}", progress.spent, progress.budget.unwrap_or_default())
         }
         LoopState::Stopped | LoopState::Running | LoopState::Paused => "you stopped it".to_owned(),
     }
@@ -470,7 +474,7 @@ pub(super) fn paused(
     row.state = LoopState::Paused;
     row.phase = Phase::Before;
     row.step = 0;
-    row.wish = None;
+    row.request = None;
     let data = EventData::LoopPaused(LoopPaused {
         session: row.session.clone(),
         iteration: row.iteration,
@@ -486,7 +490,7 @@ pub(super) fn end(row: &mut Loop, state: LoopState, why: String) {
     row.phase = Phase::Closing;
     row.step = 0;
     row.hook_run = None;
-    row.wish = None;
+    row.request = None;
     row.why = Some(why);
 }
 

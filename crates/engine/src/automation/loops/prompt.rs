@@ -214,9 +214,9 @@ fn notes(oldest_first: &[Note]) -> String {
 
 fn history(newest_first: &[Iteration], number: u32) -> String {
     let line = |iteration: &Iteration| {
-        let said = iteration.summary.as_deref().or(iteration.reason.as_deref());
+        let output = iteration.summary.as_deref().or(iteration.reason.as_deref());
         let how = iteration.outcome.map_or_else(String::new, |state| format!(" ({state})"));
-        format!("- #{}{how}: {}", iteration.number, said.unwrap_or("it left no summary").trim())
+        format!("- #{}{how}: {}", iteration.number, output.unwrap_or("it left no summary").trim())
     };
     let before: Vec<&Iteration> =
         newest_first.iter().filter(|iteration| iteration.number < number).collect();

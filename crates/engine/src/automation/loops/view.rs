@@ -8,6 +8,7 @@ use wire::loops::{
     IterationView, LoopDetails, LoopList, LoopMessageView, LoopNoteView, LoopTaskCounts, LoopView,
 };
 
+use super::hook;
 use crate::automation::service::Automation;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
@@ -17,7 +18,8 @@ const SHOWN: u32 = 100;
 const NOTES: u32 = 20;
 
 /// Reads a loop with its tasks, its spending and its waiting messages.
-fn loop_view(tx: &Tx<'_>, row: Loop) -> Result<LoopView, ToolError> {
+fn loop_view(engine: &Core, tx: &Tx<'_>, row: Loop) -> Result<LoopView, ToolError> {
+    let waits = hook::waits_for(engine, &row)?;
     let mut tasks = LoopTaskCounts::default();
     for (state, many) in tx.session_tasks(&row.session)? {
         *match state.session() {
@@ -39,8 +41,8 @@ fn loop_view(tx: &Tx<'_>, row: Loop) -> Result<LoopView, ToolError> {
         name: row.session,
         state: row.state,
         phase: row.phase,
-        wish: row.wish,
-        reason: row.why,
+        request: row.request,
+        reason: waits.or(row.why),
         iteration: row.iteration,
         iterations: row.last,
         agent_id: row.agent,
@@ -88,16 +90,18 @@ pub(super) fn loop_message_view(message: LoopMessage) -> LoopMessageView {
 
 /// A loop as it is shown.
 pub(super) async fn of(engine: &Core, row: Loop) -> Result<LoopView, ToolError> {
-    engine.store.scan(move |tx| loop_view(tx, row)).await
+    let core = engine.clone();
+    engine.store.scan(move |tx| loop_view(&core, tx, row)).await
 }
 
 impl Automation {
     /// Lists loops, newest first.
     pub async fn loops(&self, before: Option<i64>, limit: u32) -> Result<LoopList, ToolError> {
+        let core = Core::clone(self);
         self.store
             .scan(move |tx| {
                 let Page { items, next } = tx.loop_page(before.unwrap_or(i64::MAX), limit)?;
-                let loops = items.into_iter().map(|row| loop_view(tx, row));
+                let loops = items.into_iter().map(|row| loop_view(&core, tx, row));
                 Ok(LoopList { loops: loops.collect::<Result<_, ToolError>>()?, next_cursor: next })
             })
             .await
@@ -106,6 +110,7 @@ impl Automation {
     /// A loop with all that happened in it.
     pub async fn loop_whole(&self, name: &str) -> Result<LoopDetails, ToolError> {
         let row = self.find_loop(name)?;
+        let core = Core::clone(self);
         self.store
             .scan(move |tx| {
                 let session = row.session.clone();
@@ -115,7 +120,7 @@ impl Automation {
                 Ok(LoopDetails {
                     extra: row.order.extra.clone(),
                     spec: row.order.spec.clone(),
-                    about: loop_view(tx, row)?,
+                    about: loop_view(&core, tx, row)?,
                     iterations: iterations.into_iter().map(iteration_view).collect(),
                     notes: notes.into_iter().map(loop_note_view).collect(),
                     messages: messages.into_iter().map(loop_message_view).collect(),

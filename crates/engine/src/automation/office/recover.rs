@@ -1,6 +1,6 @@
 //! Recovery: another supervisor takes the place of one that is lost.
 //!
-//! The wish is an event. The old one is ended with its crew, what they were at goes back to everybody, and
+//! The request is an event. The old one is ended with its crew, what they were at goes back to everybody, and
 //! when it is gone its successor is recorded in the transaction of its end, so that an epic never has two.
 
 use model::agent::Outcome;
@@ -17,7 +17,7 @@ use crate::core::settings::Settings;
 use crate::crew::run::draft::beside;
 use crate::crew::run::stop::stop_tree;
 use crate::crew::run::{Draft, Drafted};
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 use crate::tasks::task_change;
 
 /// Recoveries of an epic in [`WINDOW_SECONDS`] after which no more are started.
@@ -46,10 +46,10 @@ pub(crate) struct Recovery {
 pub(crate) fn begin(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    wish: &Recovery,
+    request: &Recovery,
     now: Timestamp,
 ) -> Result<u32, ToolError> {
-    let Recovery { old, epic, by, reason } = wish;
+    let Recovery { old, epic, by, reason } = request;
     supervisor_role(settings)?;
     let asked = SupervisorRecovering { epic_id: *epic, by: *by, reason: reason.clone() };
     tell(tx, old, EventData::SupervisorRecovering(asked), now)?;
@@ -62,7 +62,7 @@ pub(crate) fn begin(
          {freed} tasks are free again, and what was in review stays there.",
         old.id,
     );
-    letter::send(tx, Letter::about(old, Recipient::Human, subject, body), now)?;
+    outgoing::send(tx, OutgoingMail::about(old, Recipient::Human, subject, body), now)?;
     if old.ended_at().is_some() {
         replace(tx, settings, old, *by, now)?;
         return Ok(freed);
@@ -80,8 +80,8 @@ pub(super) fn follow_up(
     agent: &Agent,
     now: Timestamp,
 ) -> Result<bool, ToolError> {
-    let Some(wish) = wanted(tx, agent.id)? else { return Ok(false) };
-    let by = match wish.decode() {
+    let Some(request) = wanted(tx, agent.id)? else { return Ok(false) };
+    let by = match request.decode() {
         Some(EventData::SupervisorRecovering(asked)) => asked.by,
         _ => None,
     };
@@ -96,20 +96,20 @@ pub(super) fn follow_up(
                 error.message,
                 error.suggestions.join("; ")
             );
-            letter::send(tx, Letter::about(agent, Recipient::Human, subject, body), now)?;
+            outgoing::send(tx, OutgoingMail::about(agent, Recipient::Human, subject, body), now)?;
             Ok(true)
         }
     }
 }
 
-/// The wish to have somebody take an agent's place, if there is one that was not fulfilled.
+/// The request to have somebody take an agent's place, if there is one that was not fulfilled.
 pub(crate) fn wanted(tx: &Tx<'_>, agent: AgentId) -> Result<Option<Event>, ToolError> {
     let last = |kind| -> Result<Option<Event>, ToolError> {
         let events = tx.event_list_newest(kind, LOOKED_AT)?;
         Ok(events.into_iter().rev().find(|event| event.agent == Some(agent)))
     };
     let done = last(EventKind::SupervisorRecovered)?.map_or(0, |event| event.number);
-    Ok(last(EventKind::SupervisorRecovering)?.filter(|wish| wish.number > done))
+    Ok(last(EventKind::SupervisorRecovering)?.filter(|request| request.number > done))
 }
 
 /// Successor of an agent, if there is one.
@@ -143,7 +143,7 @@ fn replace(
 ) -> Result<Option<Drafted>, ToolError> {
     let epic = old.epic.map(|epic| tx.epic_get(epic)).transpose()?.flatten();
     let Some(epic) = epic.filter(is_open) else { return Ok(None) };
-    // Whoever of its crew ended last may have held something.
+    // The last of its crew to end may have held something.
     free_tasks(tx, epic.id, by, now)?;
     let draft = Draft {
         role: Some(supervisor_role(settings)?.name.clone()),
@@ -152,7 +152,7 @@ fn replace(
         epic: Some(epic.id),
         ..Draft::default()
     };
-    // Under whoever the old one stood, so that it stays in the same hands; else under who wants it.
+    // Under the parent of the old one, so that it stays in the same hands; else under who wants it.
     let parent = match live(tx, old.parent)? {
         Some(parent) => Some(parent),
         None => live(tx, by)?,

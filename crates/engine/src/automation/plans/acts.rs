@@ -58,14 +58,14 @@ pub enum Again {
 
 impl Automation {
     /// Begins a plan: its steps become tasks, and a coordinator is recorded, all of it or nothing.
-    pub async fn plan_run(&self, wish: PlanStart) -> Result<PlanView, ToolError> {
+    pub async fn plan_run(&self, request: PlanStart) -> Result<PlanView, ToolError> {
         let (engine, settings) = (self.clone(), self.settings());
         let view = self.store.write(move |tx| {
             let now = engine.now();
-            let plan = begin(tx, &settings, &wish, now)?;
+            let plan = begin(tx, &settings, &request, now)?;
             let input = json!({
-                "path": wish.path, "name": wish.name, "role": wish.role, "kind": wish.kind,
-                "budget": wish.budget, "text": wish.text,
+                "path": request.path, "name": request.name, "role": request.role, "kind": request.kind,
+                "budget": request.budget, "text": request.text,
             });
             record(tx, &engine, "operator__plan_run", &plan, &input)?;
             plan_view(tx, &plan)
@@ -73,7 +73,7 @@ impl Automation {
         view.await
     }
 
-    /// Ends a plan, with whoever runs it and all below.
+    /// Ends a plan, with the agent that runs it and all below.
     pub async fn plan_stop(&self, name: &str) -> Result<PlanView, ToolError> {
         let (engine, settings, name) = (self.clone(), self.settings(), name.to_owned());
         let view = self.store.write(move |tx| {
@@ -172,27 +172,27 @@ fn resumable(tx: &Tx<'_>, plan: &Plan, more: Option<Usd>) -> Result<Option<Usd>,
 fn begin(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    wish: &PlanStart,
+    request: &PlanStart,
     now: Timestamp,
 ) -> Result<Plan, ToolError> {
-    let read = model::plan::read(&wish.text).map_err(|error| {
-        ToolError::invalid(format!("`{}` is not a plan: {error}", wish.path))
+    let read = model::plan::read(&request.text).map_err(|error| {
+        ToolError::invalid(format!("`{}` is not a plan: {error}", request.path))
             .hint("a plan has headings such as `## Step 1: Write the notes`, or is a numbered list")
             .hint("`adjutant plan check FILE` shows the parsed steps")
             .detail("line", error.line)
     })?;
-    let hash = hash_token(&wish.text);
-    refuse_twice(tx, wish, &hash)?;
-    let cap = dollars(wish.budget)?;
-    let role = coordinator_role(settings, wish.role.as_ref().unwrap_or(&settings.plan.role))?;
+    let hash = hash_token(&request.text);
+    refuse_twice(tx, request, &hash)?;
+    let cap = dollars(request.budget)?;
+    let role = coordinator_role(settings, request.role.as_ref().unwrap_or(&settings.plan.role))?;
     refuse_unknown_roles(settings, &read.steps)?;
-    let title = read.title.clone().unwrap_or_else(|| stem(&wish.path));
-    let name = free_name(tx, wish, &title)?;
+    let title = read.title.clone().unwrap_or_else(|| stem(&request.path));
+    let name = free_name(tx, request, &title)?;
     let caller = Caller { agent: None, by_operator: true };
     let mut cx = WriteCx { tx, caller: &caller, settings, now };
     let own = TaskDraft {
         title: format!("Run the plan: {title}").chars().take(500).collect(),
-        description: Some(format!("The plan `{name}`, from `{}`.", wish.path)),
+        description: Some(format!("The plan `{name}`, from `{}`.", request.path)),
         ..TaskDraft::default()
     };
     let own = task_add::add(&mut cx, own)?;
@@ -201,11 +201,11 @@ fn begin(
     let new = NewPlan {
         name: name.clone(),
         title,
-        path: wish.path.clone(),
-        text: wish.text.clone(),
+        path: request.path.clone(),
+        text: request.text.clone(),
         hash,
         role: role.name.clone(),
-        kind: wish.kind.clone(),
+        kind: request.kind.clone(),
         task: own.id,
         coordinator: id,
         closed: u32::try_from(read.steps.iter().filter(|step| step.is_done).count()).unwrap_or(0),
@@ -268,22 +268,22 @@ fn add_tasks(cx: &mut WriteCx<'_, '_>, steps: &[ParsedStep]) -> Result<Vec<Task>
 }
 
 /// A plan that runs is not run beside itself, and one that was run is only run again if somebody says so.
-fn refuse_twice(tx: &Tx<'_>, wish: &PlanStart, hash: &str) -> Result<(), ToolError> {
+fn refuse_twice(tx: &Tx<'_>, request: &PlanStart, hash: &str) -> Result<(), ToolError> {
     let same = tx.plan_by_hash(hash)?;
     let live = tx.plans_live()?;
     let runs = live.iter().find(|plan| {
-        plan.path == wish.path || same.as_ref().is_some_and(|same| same.number == plan.number)
+        plan.path == request.path || same.as_ref().is_some_and(|same| same.number == plan.number)
     });
     if let Some(plan) = runs {
         let name = &plan.name;
         return Err(ToolError::conflict(format!(
             "`{}` is already running as the plan `{name}`",
-            wish.path
+            request.path
         ))
         .hint(format!("`adjutant plan status {name}` shows its state"))
         .detail("plan", name.clone()));
     }
-    let Some(plan) = same.filter(|_| wish.again == Again::No && wish.name.is_none()) else {
+    let Some(plan) = same.filter(|_| request.again == Again::No && request.name.is_none()) else {
         return Ok(());
     };
     let (name, state) = (&plan.name, plan.state.name());
@@ -314,8 +314,8 @@ fn refuse_unknown_roles(settings: &Settings, steps: &[ParsedStep]) -> Result<(),
 }
 
 /// The name that somebody chose, or one made from the title.
-fn free_name(tx: &Tx<'_>, wish: &PlanStart, title: &str) -> Result<String, ToolError> {
-    if let Some(name) = &wish.name {
+fn free_name(tx: &Tx<'_>, request: &PlanStart, title: &str) -> Result<String, ToolError> {
+    if let Some(name) = &request.name {
         if !model::slug::is_slug(name) {
             return Err(ToolError::invalid(format!(
                 "`name`: `{name}` is not a valid plan name (expected lower case, digits and inner hyphens)"

@@ -86,15 +86,15 @@ fn step(tx: &Tx<'_>, stages: &[Stage], stage: &Stage) -> Result<String, ToolErro
     facts.extend(stage.step.cap.map(|cap: Usd| format!("at most {cap} an agent")));
     let mut text =
         format!("- Step {}, `{}` ({})\n", stage.step.number, stage.task.slug, facts.join(", "));
-    let mut said = stage.task.title.clone();
+    let mut message = stage.task.title.clone();
     let brought = last_result(tx, stage.task.number)?.map(|result| first_line(&result.summary));
     if let Some(brought) = brought {
-        said = format!("{said}\nLast result: {brought}");
+        message = format!("{message}\nLast result: {brought}");
     }
     if let Some(reason) = stage.task.state.reason() {
-        said = format!("{said}\nWhy: {}", first_line(reason));
+        message = format!("{message}\nWhy: {}", first_line(reason));
     }
-    for line in quote(&said).lines() {
+    for line in quote(&message).lines() {
         _ = writeln!(text, "  {line}");
     }
     Ok(text)
@@ -102,13 +102,13 @@ fn step(tx: &Tx<'_>, stages: &[Stage], stage: &Stage) -> Result<String, ToolErro
 
 /// State of the plan so far: earlier coordinators, live agents and open questions.
 fn so_far(tx: &Tx<'_>, plan: &Plan, before: &Agent) -> Result<String, ToolError> {
-    let standing = AgentSnapshot::of(tx, before.id)?;
+    let snapshot = AgentSnapshot::of(tx, before.id)?;
     let mut text = format!(
         "\n## Before you\n\nYou take the place of {}, which ran this plan and ended ({}).\n",
         before.id,
-        standing.state()
+        snapshot.state()
     );
-    if let Some(result) = standing.result() {
+    if let Some(result) = snapshot.result() {
         text.push_str("\nIts last words:\n\n");
         text.push_str(&quote(&clip(&result.summary, PIECE)));
     }
@@ -138,7 +138,7 @@ fn so_far(tx: &Tx<'_>, plan: &Plan, before: &Agent) -> Result<String, ToolError>
     Ok(text)
 }
 
-/// The roles that whoever runs the plan may start, a line each.
+/// The roles that the plan's coordinator may start, a line each.
 fn roles(settings: &Settings, plan: &Plan) -> String {
     let category = settings.roles.get(&plan.role).map(|role| role.category.as_str());
     let may = category.and_then(|own| settings.policy.get(own)).map(|own| own.may_draft.as_slice());

@@ -13,7 +13,7 @@ use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::crew::run::stop::stop_tree;
 use crate::crew::run::view::AgentSnapshot;
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 
 /// Number of failed or open steps that are named.
 const NAMED: usize = 5;
@@ -122,12 +122,12 @@ fn over(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     tx.plan_end(plan.number, state, why, now)?;
-    let wish = match state {
+    let request = match state {
         PlanState::Completed => TaskMove::Complete,
         PlanState::Failed => TaskMove::Fail { reason: Some(why.to_owned()) },
         PlanState::Running | PlanState::Stopped | PlanState::OverBudget => TaskMove::Release,
     };
-    move_own(tx, plan, &wish, now)?;
+    move_own(tx, plan, &request, now)?;
     let result = AgentSnapshot::of(tx, coordinator)?.result();
     let data = EventData::PlanEnded(PlanEnded {
         plan: plan.name.clone(),
@@ -167,7 +167,7 @@ fn write(
         plan.name, plan.title, plan.name
     );
     let subject = format!("Plan Stopped: {}", plan.name);
-    letter::send(tx, Letter::about(&agent, Recipient::Human, subject, body), now)?;
+    outgoing::send(tx, OutgoingMail::about(&agent, Recipient::Human, subject, body), now)?;
     Ok(())
 }
 

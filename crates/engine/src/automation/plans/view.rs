@@ -75,9 +75,9 @@ impl From<Asked> for PlanQuestion {
 
 fn coordinator(tx: &Tx<'_>, agent: Agent) -> Result<CoordinatorView, ToolError> {
     let run = tx.run_get(agent.id)?;
-    let standing = AgentSnapshot::new(agent, run)?;
-    let (agent_id, state) = (standing.agent.id, standing.state());
-    Ok(CoordinatorView { agent_id, state, reason: standing.reason() })
+    let snapshot = AgentSnapshot::new(agent, run)?;
+    let (agent_id, state) = (snapshot.agent.id, snapshot.state());
+    Ok(CoordinatorView { agent_id, state, reason: snapshot.reason() })
 }
 
 fn step(tx: &Tx<'_>, stages: &[Stage], stage: &Stage) -> Result<PlanStepView, ToolError> {

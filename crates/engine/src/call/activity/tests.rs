@@ -38,39 +38,43 @@ fn a_line_is_short_and_has_no_secret() {
 
 #[test]
 fn the_newest_word_or_call_counts() {
-    let (doings, agent) = (ActivityLog::default(), AgentId::from_bits(1));
-    doings.said(agent, "  \n", 1);
-    assert_eq!(doings.of(agent), None, "nothing was said");
-    doings.called(agent, "Bash", "ls".into(), work(5));
-    doings.said(agent, "Done.\nAll of it.", 6);
-    let doing = doings.of(agent).unwrap();
+    let (activity, agent) = (ActivityLog::default(), AgentId::from_bits(1));
+    activity.record_text(agent, "  \n", 1);
+    assert_eq!(activity.of(agent), None, "nothing was said");
+    activity.called(agent, "Bash", "ls".into(), work(5));
+    activity.record_text(agent, "Done.\nAll of it.", 6);
+    let doing = activity.of(agent).unwrap();
     assert_eq!((doing.text.as_str(), doing.tool, doing.calls.len()), ("Done.", None, 1));
 }
 
 #[test]
 fn a_wait_ends_and_other_calls_stay() {
-    let (doings, agent) = (ActivityLog::default(), AgentId::from_bits(1));
+    let (activity, agent) = (ActivityLog::default(), AgentId::from_bits(1));
     let wait = Span { from: 5, to: None, kind: SpanKind::Wait };
-    doings.called(agent, "await_agent", "x".into(), wait);
-    doings.called(agent, "Bash", "ls".into(), work(6));
-    doings.waited(agent, 9);
-    doings.waited(AgentId::from_bits(2), 9);
-    let calls: Vec<_> = doings.of(agent).unwrap().calls.into();
+    activity.called(agent, "await_agent", "x".into(), wait);
+    activity.called(agent, "Bash", "ls".into(), work(6));
+    activity.waited(agent, 9);
+    activity.waited(AgentId::from_bits(2), 9);
+    let calls: Vec<_> = activity.of(agent).unwrap().calls.into();
     assert_eq!(calls, [Span { to: Some(9), ..wait }, work(6)]);
 }
 
 #[test]
 fn it_is_bounded() {
-    let doings = ActivityLog::default();
+    let activity = ActivityLog::default();
     for at in 0..200 {
-        doings.called(AgentId::from_bits(7), "Bash", "ls".into(), work(at));
+        activity.called(AgentId::from_bits(7), "Bash", "ls".into(), work(at));
     }
-    let first = doings.of(AgentId::from_bits(7)).unwrap().calls.front().copied();
+    let first = activity.of(AgentId::from_bits(7)).unwrap().calls.front().copied();
     assert_eq!(first, Some(work(200 - i64::try_from(CALLS).unwrap())));
     for bits in 0..10_000_u32 {
-        doings.said(AgentId::from_bits(u64::from(bits) + 100), "x", i64::from(bits) + 1000);
+        activity.record_text(
+            AgentId::from_bits(u64::from(bits) + 100),
+            "x",
+            i64::from(bits) + 1000,
+        );
     }
-    assert!(doings.map().len() <= AGENTS);
-    assert!(doings.of(AgentId::from_bits(7)).is_none(), "the oldest went");
-    assert!(doings.of(AgentId::from_bits(10_099)).is_some(), "the newest did not");
+    assert!(activity.map().len() <= AGENTS);
+    assert!(activity.of(AgentId::from_bits(7)).is_none(), "the oldest went");
+    assert!(activity.of(AgentId::from_bits(10_099)).is_some(), "the newest did not");
 }

@@ -2,7 +2,7 @@
 
 use store::{IdempotencyLookup, KeyedCall, Tx};
 
-use super::{Call, Passage};
+use super::{Call, CallRun};
 use crate::call::identity::hash_token;
 use crate::call::tool::Output;
 use crate::core::error::ToolError;
@@ -10,7 +10,7 @@ use crate::core::error::ToolError;
 /// A key may be so long and no longer.
 const KEY_LIMIT: usize = 200;
 
-impl Passage {
+impl CallRun {
     /// Checks that a key is one.
     pub(super) fn check_key(&self) -> Result<(), ToolError> {
         let is_key = |key: &String| {

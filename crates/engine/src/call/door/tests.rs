@@ -158,13 +158,16 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        Self::retrying_after(Duration::from_millis(1))
+    }
+
+    fn retrying_after(retry_after: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("state.db")).unwrap();
         let mut settings = Settings::default();
         let role = Role { name: "worker".into(), category: "worker".into(), ..Role::default() };
         settings.roles.insert("worker".into(), role);
         let clock = host::clock::Clock::manual(Timestamp::from_millis(1_763_208_309_042));
-        let retry_after = Duration::from_millis(1);
         let options = Options {
             clock,
             retry_after,
@@ -285,6 +288,16 @@ async fn who_leaves_ends_the_waiting_and_not_what_was_begun() {
 }
 
 #[tokio::test]
+async fn a_call_that_meets_the_end_of_the_server_is_answered_at_once() {
+    let world = World::retrying_after(Duration::from_secs(3_600));
+    let agent = world.enlist().await;
+    world.engine.store.close().await;
+    let refused = soon(world.ask(call(Principal::Operator, &FAREWELL, agent))).await.unwrap_err();
+    assert_eq!(refused["code"], "TRANSIENT_ERROR", "{refused}");
+    assert_eq!(refused["details"]["outcome"], "unknown", "{refused}");
+}
+
+#[tokio::test]
 async fn an_agent_that_ends_itself_hears_that_it_has() {
     let world = World::new();
     let agent = world.enlist().await;
@@ -383,7 +396,7 @@ async fn thousands_wait_and_look_only_at_what_concerns_them() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whoever_begins_to_wait_as_it_happens_misses_nothing() {
+async fn a_waiter_that_begins_as_it_happens_misses_nothing() {
     let world = World::new();
     for nth in 1..=100 {
         let agent = world.enlist().await;
@@ -420,7 +433,7 @@ async fn a_call_takes_little_room_while_it_waits() {
     let world = World::new();
     let about = world.enlist().await;
     let (progress, call) = (Progress::default(), call(Principal::Operator, &WATCH, about));
-    let passage = Arc::new(Passage {
+    let passage = Arc::new(CallRun {
         engine: Calls::clone(&world.engine),
         settings: world.engine.settings(),
         recorded: Recorded::of(&call.input),

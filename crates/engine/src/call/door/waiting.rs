@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Passage, Progress};
+use super::{CallRun, Progress};
 use crate::call::identity::Principal;
 use crate::call::tool::{Look, Output, WaitLook};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 
-impl Passage {
+impl CallRun {
     /// Looks until there is something to see or the time is up.
     pub(super) async fn wait(
         &self,

@@ -105,8 +105,8 @@ async fn a_database_of_an_earlier_version_is_read_to_its_last_row() {
         let mut found = Vec::new();
         for agent in store::Page::all(|after| tx.agent_page(AgentPage::All, after, 100))? {
             let run = tx.run_get(agent.id)?.unwrap();
-            let (wish, notes) = (RunOptions::of(&run)?, notes::Notes::of(&run)?);
-            found.push((agent.state.name().stored(), wish.timeout, notes.charged));
+            let (options, notes) = (RunOptions::of(&run)?, notes::Notes::of(&run)?);
+            found.push((agent.state.name().stored(), options.timeout, notes.charged));
         }
         let events = tx.event_list(&EventFilter { after: 0, kind: None }, 500)?;
         Ok::<_, ToolError>((found, events.len(), tx.worktree_page(WorktreePage::All, 0, 9)?))

@@ -59,7 +59,7 @@ impl Default for GithubSettings {
 /// Plans, and who runs them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanSettings {
-    /// The role of whoever runs a plan
+    /// Role of a plan's coordinator
     pub role: String,
     /// Coordinators in a row without progress before it counts as failed
     pub attempts: u32,
@@ -74,7 +74,7 @@ impl Default for PlanSettings {
 /// The office: an orchestrator over supervisors of epics over workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfficeSettings {
-    /// The role of whoever leads an epic
+    /// Role of an epic's supervisor
     pub supervisor_role: String,
     /// After how many minutes without a sign of life a supervisor counts as lost
     pub heartbeat_minutes: u32,

@@ -118,7 +118,7 @@ pub(crate) fn decode(key: &str) -> Option<Vec<u8>> {
 /// Signing key or credential of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookKey {
-    /// Nothing: whoever gets them believes them
+    /// Nothing: anyone who gets them believes them
     None,
     /// This
     Secret(Secret),

@@ -6,9 +6,9 @@ use store::{Mail, Recipient, Tx};
 
 use super::{CUT, clip, quote};
 use crate::core::error::ToolError;
-use crate::mail::letter::sender_name;
+use crate::mail::outgoing::sender_name;
 
-/// The newest letters are told, the rest counted.
+/// The newest mails are told, the rest counted.
 const NEWEST: u32 = 20;
 /// Byte limit of all together…
 const BUDGET: usize = 16 * 1024;
@@ -27,7 +27,7 @@ pub(crate) enum MailTools {
 const TOOLS: &str = " `mcp__mail__reply` answers a letter, `mcp__mail__read` marks it as read.";
 const LISTS_THEM: &str = "; `mcp__mail__list_inbox` lists them";
 
-/// The unread letters of an inbox; nothing where there is none. The tools for mail are named to agents that have
+/// The unread mails of an inbox; nothing where there is none. The tools for mail are named to agents that have
 /// them.
 pub(crate) fn unread_mail(
     tx: &Tx<'_>,
@@ -42,10 +42,10 @@ pub(crate) fn unread_mail(
     let mut room = BUDGET;
     let newest = newest.into_iter().map(|mail| tx.mail_exact(mail));
     let newest = newest.collect::<Result<Vec<Mail>, _>>()?;
-    let mut letters: Vec<String> = newest.iter().map(letter).collect();
-    let fitting = letters.iter().take_while(|letter| {
-        let fits = letter.len() <= room;
-        room = room.saturating_sub(letter.len());
+    let mut letters: Vec<String> = newest.iter().map(message).collect();
+    let fitting = letters.iter().take_while(|message| {
+        let fits = message.len() <= room;
+        room = room.saturating_sub(message.len());
         fits
     });
     letters.truncate(fitting.count());
@@ -63,14 +63,14 @@ pub(crate) fn unread_mail(
     Ok(text)
 }
 
-fn letter(mail: &Mail) -> String {
+fn message(mail: &Mail) -> String {
     let from = sender_name(mail);
-    let said = format!("Subject: {}\n\n{}", mail.subject, clip(&mail.body, LETTER));
+    let output = format!("Subject: {}\n\n{}", mail.subject, clip(&mail.body, LETTER));
     format!(
         "\n`{}` from {from} ({}), {}:\n\n{}",
         mail.id,
         mail.from_type,
         mail.created_at,
-        quote(&said)
+        quote(&output)
     )
 }

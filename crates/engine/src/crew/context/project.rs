@@ -40,7 +40,7 @@ pub(crate) fn project_context(
         if is_read {
             continue;
         }
-        let said = match inside::read(project, path, MAX_FILE_BYTES) {
+        let message = match inside::read(project, path, MAX_FILE_BYTES) {
             // A part of the same file under the same name was asked for beside the one before.
             Ok(found) if read.contains(&found.path) && !names.contains(&path) => continue,
             Ok(found) => {
@@ -54,7 +54,7 @@ pub(crate) fn project_context(
             Err(InsideError::Missing) => continue,
             Err(error) => format!("\n## {}\n\n[left out: {error}]\n", file.path),
         };
-        text.push_str(&said);
+        text.push_str(&message);
     }
     if text.is_empty() { text } else { format!("# Project Context\n{text}") }
 }

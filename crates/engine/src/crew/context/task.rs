@@ -160,20 +160,20 @@ fn keep_newest(entries: &mut Vec<Entry>, budget: usize) -> [(usize, usize); 3] {
 fn previous_work(dispatch: &Dispatch, result: &str) -> String {
     let status = dispatch.status.as_deref().unwrap_or("running");
     let result = AgentResult::of_work(Some(result));
-    let mut said = String::new();
+    let mut message = String::new();
     if let Some(result) = result {
         // Writing to a String cannot fail.
-        _ = writeln!(said, "Summary: {}", clip(&result.summary, ENTRY / 2));
+        _ = writeln!(message, "Summary: {}", clip(&result.summary, ENTRY / 2));
         let lists = [result.changes, result.issues, result.questions];
         for (title, items) in ["Changes", "Issues", "Questions"].into_iter().zip(lists) {
             if items.is_empty() {
                 continue;
             }
-            _ = write!(said, "\n{title}:\n");
+            _ = write!(message, "\n{title}:\n");
             for item in items {
-                _ = writeln!(said, "- {item}");
+                _ = writeln!(message, "- {item}");
             }
         }
     }
-    format!("\n**{}** ({status})\n\n{}", dispatch.role, quote(&clip(&said, ENTRY)))
+    format!("\n**{}** ({status})\n\n{}", dispatch.role, quote(&clip(&message, ENTRY)))
 }

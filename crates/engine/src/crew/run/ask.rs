@@ -104,7 +104,7 @@ fn put(
     Ok(Asking::Open)
 }
 
-/// The answer that a letter is, if it is one: to which request, and what.
+/// The answer that a mail is, if it is one: to which request, and what.
 pub(crate) async fn answer(
     engine: &Core,
     agent: AgentId,

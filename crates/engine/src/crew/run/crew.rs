@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::event::EventData;
 
-use super::environment::{self, StartGrant};
+use super::environment::{self, ResolvedEnvironment, StartGrant};
 use super::keeper::{self, Begin, Order};
 use super::overdue;
 use super::place::{self, Turn};
@@ -231,7 +231,7 @@ impl CrewService {
         let now = self.engine.now();
         let bound = i64::from(self.engine.settings().limits.max_limited_hours) * 3_600_000;
         let limited = self.engine.store.read(|tx| tx.agents_limited_since())?;
-        // Whoever was recorded under another bound, or under none, is held to today's.
+        // Anyone who was recorded under another bound, or under none, is held to today's.
         let limited: Vec<(AgentId, Timestamp)> = limited
             .into_iter()
             .map(|(agent, until, since)| (agent, until.min(since.after_millis(bound))))
@@ -268,9 +268,12 @@ impl CrewService {
                 break;
             }
             let values = environment::resolve(&self.engine, &settings, place.agent).await?;
-            let Some(inherited) = values else { continue };
+            let Some(ResolvedEnvironment { values: inherited, warnings }) = values else {
+                continue;
+            };
             let token = host::random::secret("adjag_").map_err(ToolError::internal)?;
-            turns.push(Turn { agent: place.agent, grant: StartGrant { token, inherited } });
+            let grant = StartGrant { token, inherited, warnings };
+            turns.push(Turn { agent: place.agent, grant });
         }
         if turns.is_empty() {
             return Ok(());

@@ -40,7 +40,7 @@ pub(crate) fn draft(cx: &mut WriteCx<'_, '_>, draft: &Draft) -> Result<Drafted, 
     enrol(cx, draft, fresh(AgentId::from_bits)?, &above)
 }
 
-/// Records a new agent beside another: whoever asked for that one asked for this one too.
+/// Records a new agent beside another: the agent that asked for that one asked for this one too.
 pub(crate) fn beside(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -55,7 +55,7 @@ pub(crate) fn beside(
     let mut cx = WriteCx { tx, caller: &caller, settings, now };
     let above = above(&cx)?;
     let mut draft = draft.clone();
-    draft.wish.inherits_from = Some(other.id);
+    draft.options.inherits_from = Some(other.id);
     enrol(&mut cx, &draft, id, &above)
 }
 
@@ -99,13 +99,13 @@ fn enrol(
         (Some(task), claims)
     };
     let in_loop = iteration_of(cx, draft, resumed.as_ref());
-    let mut wish = draft.wish.clone();
-    wish.claims = claims;
-    wish.confinement = confinement(cx, draft)?;
-    wish.model = model_of(cx, draft, role, &category, &kind)?;
-    wish.timeout = wish.timeout.or(role.and_then(|role| role.timeout));
-    wish.environment = environment::names_to_record(settings, &kind);
-    environment::inherit(cx, &mut wish)?;
+    let mut options = draft.options.clone();
+    options.claims = claims;
+    options.confinement = confinement(cx, draft)?;
+    options.model = model_of(cx, draft, role, &category, &kind)?;
+    options.timeout = options.timeout.or(role.and_then(|role| role.timeout));
+    options.environment = environment::names_to_record(settings, &kind);
+    environment::inherit(cx, &mut options)?;
     let name = role.map_or_else(|| kind.clone(), |role| role.name.clone());
     let new = NewAgent {
         id,
@@ -129,12 +129,12 @@ fn enrol(
         agent: id,
         prompt: draft.prompt.clone(),
         summary: summary.clone(),
-        wish: serde_json::to_string(&wish).map_err(ToolError::internal)?,
+        options: serde_json::to_string(&options).map_err(ToolError::internal)?,
         resumed_from: draft.resume,
         conversation: resumed.map(|(_, conversation)| conversation),
     })?;
-    let usual = match (above.is_empty(), wish.timeout) {
-        // Whoever says how long it may run has decided about time.
+    let usual = match (above.is_empty(), options.timeout) {
+        // Anyone who says how long it may run has decided about time.
         (true, Some(_)) => Budget { seconds: None, ..settings.root_budget },
         (true, None) => settings.root_budget,
         (false, _) => Budget::default(),
@@ -322,7 +322,7 @@ fn task_for(
     resumed: Option<&(Agent, String)>,
 ) -> Result<(Task, Claims), ToolError> {
     if let Some(name) = &draft.task {
-        return Ok((find_task(cx.tx, name)?, draft.wish.claims));
+        return Ok((find_task(cx.tx, name)?, draft.options.claims));
     }
     if let Some(task) = resumed.and_then(|(agent, _)| agent.task) {
         return Ok((find_task(cx.tx, &TaskRef::Id(task))?, Claims::Task));
@@ -336,7 +336,7 @@ fn task_for(
     let new = TaskDraft {
         title,
         description: (!whole).then(|| draft.prompt.chars().take(100_000).collect()),
-        // What whoever leads an epic has done belongs to the epic.
+        // What an epic's supervisor has done belongs to the epic.
         epic: cx.caller.agent.as_ref().and_then(|parent| parent.epic),
         ..TaskDraft::default()
     };
@@ -351,7 +351,7 @@ fn model_of(
     category: &str,
     kind: &str,
 ) -> Result<Option<String>, ToolError> {
-    let asked = draft.wish.model.clone().or_else(|| role.and_then(|role| role.model.clone()));
+    let asked = draft.options.model.clone().or_else(|| role.and_then(|role| role.model.clone()));
     let models = &cx.settings.models;
     // Other kinds have defaults of their own.
     let takes_default = host::agent::kind(kind).is_some_and(|kind| kind.supports().default_model);
@@ -360,8 +360,8 @@ fn model_of(
         Some("inherit") => {
             let parent = cx.caller.agent.as_ref().filter(|parent| parent.kind == kind);
             let run = parent.map(|parent| cx.tx.run_get(parent.id)).transpose()?.flatten();
-            let wish = run.map(|run| super::options::RunOptions::of(&run)).transpose()?;
-            Ok(wish.and_then(|wish| wish.model).or_else(usual))
+            let options = run.map(|run| super::options::RunOptions::of(&run)).transpose()?;
+            Ok(options.and_then(|options| options.model).or_else(usual))
         }
         Some(_) => Ok(asked),
         None => Ok(models.overrides.get(category).cloned().or_else(usual)),
@@ -378,8 +378,8 @@ fn confinement(cx: &WriteCx<'_, '_>, draft: &Draft) -> Result<Confinement, ToolE
         return Ok(Confinement::Project);
     }
     let before = draft.resume.map(|id| cx.tx.run_get(id)).transpose()?.flatten();
-    let wish = before.map(|run| super::options::RunOptions::of(&run)).transpose()?;
-    Ok(wish.unwrap_or_default().confinement)
+    let options = before.map(|run| super::options::RunOptions::of(&run)).transpose()?;
+    Ok(options.unwrap_or_default().confinement)
 }
 
 /// Where it works. Paths that agents give stay inside the project; the operator's may leave it. Where links lead is

@@ -20,8 +20,9 @@ use store::Agent;
 use super::options::RunOptions;
 use crate::call::cx::WriteCx;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::machine::folder_of;
-use crate::core::settings::{ALWAYS_HANDED_ON, Settings};
+use crate::core::settings::Settings;
 use crate::crew::service::Crew;
 
 /// Time limit for a parent's supervisor to answer.
@@ -34,6 +35,17 @@ pub(crate) struct StartGrant {
     pub(crate) token: String,
     /// Values that a person or a supervisor handed on, which win over the server's own
     pub(crate) inherited: Variables,
+    /// Warnings about values that were handed on and that it does not get
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Environment that a queued agent is to start with beside the server's own.
+#[derive(Debug, Default)]
+pub(super) struct ResolvedEnvironment {
+    /// The values
+    pub(super) values: Variables,
+    /// Warnings about values that are not those that were handed on
+    pub(super) warnings: Vec<String>,
 }
 
 impl std::fmt::Debug for StartGrant {
@@ -96,13 +108,14 @@ pub(crate) fn names_to_record(settings: &Settings, kind: &str) -> Vec<String> {
 }
 
 /// Records which variables a new agent inherits: those handed on to the agent that it was made by or beside.
-pub(super) fn inherit(cx: &WriteCx<'_, '_>, wish: &mut RunOptions) -> Result<(), ToolError> {
-    wish.inherits_from = wish.inherits_from.or(cx.caller.id());
-    let Some(source) = wish.inherits_from else { return Ok(()) };
+pub(super) fn inherit(cx: &WriteCx<'_, '_>, options: &mut RunOptions) -> Result<(), ToolError> {
+    options.inherits_from = options.inherits_from.or(cx.caller.id());
+    let Some(source) = options.inherits_from else { return Ok(()) };
     if let Some(run) = cx.tx.run_get(source)?
-        && wish.handed_on.is_empty()
+        && options.handed_on.is_empty()
     {
-        wish.handed_on = RunOptions::of(&run)?.handed_on;
+        let RunOptions { handed_on, fingerprints, .. } = RunOptions::of(&run)?;
+        (options.handed_on, options.fingerprints) = (handed_on, fingerprints);
     }
     Ok(())
 }
@@ -110,9 +123,9 @@ pub(super) fn inherit(cx: &WriteCx<'_, '_>, wish: &mut RunOptions) -> Result<(),
 /// Gives a new agent the variables of the one that it inherits from.
 pub(super) fn created(engine: &Crew, agent: AgentId) -> Result<(), ToolError> {
     let run = engine.store.read(|tx| tx.run_get(agent))?;
-    // One whose wish cannot be read ends with that when it is started.
-    let wish = run.as_ref().map(RunOptions::of).transpose().unwrap_or_default();
-    if let Some(source) = wish.and_then(|wish| wish.inherits_from) {
+    // One whose request cannot be read ends with that when it is started.
+    let options = run.as_ref().map(RunOptions::of).transpose().unwrap_or_default();
+    if let Some(source) = options.and_then(|options| options.inherits_from) {
         engine.handed_on.inherit(agent, source);
     }
     Ok(())
@@ -124,39 +137,51 @@ pub(super) async fn resolve(
     engine: &Crew,
     settings: &Arc<Settings>,
     id: AgentId,
-) -> Result<Option<Variables>, ToolError> {
+) -> Result<Option<ResolvedEnvironment>, ToolError> {
     if engine.missing.is_known(id, settings) {
         return Ok(None);
     }
     let found = engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?)))?;
-    let (Some(agent), Some(run)) = found else { return Ok(Some(Variables::default())) };
-    // One whose wish cannot be read ends with that when it is started.
-    let wish = RunOptions::of(&run).unwrap_or_default();
-    let wanted = wanted(settings, &agent, &wish);
+    let (Some(agent), Some(run)) = found else { return Ok(Some(ResolvedEnvironment::default())) };
+    // One whose request cannot be read ends with that when it is started.
+    let options = RunOptions::of(&run).unwrap_or_default();
+    let wanted = wanted(settings, &agent, &options);
     let mut values = engine.handed_on.of(id).unwrap_or_default().as_ref().clone();
     values.0.retain(|(name, _)| wanted.contains(name));
     let open: Vec<String> = wanted.into_iter().filter(|name| !has(&values, name)).collect();
     let is_ours = agent.created_at >= engine.started_at;
     let is_settled = |name: &String| {
         is_ours
-            && !wish.handed_on.contains(name)
+            && !options.handed_on.contains(name)
             && own_value(engine, settings, &agent, name).is_some()
     };
     if open.iter().all(is_settled) {
-        return Ok(Some(values));
+        return Ok(Some(ResolvedEnvironment { values, warnings: Vec::new() }));
     }
-    let source = wish.inherits_from.or(agent.parent);
+    let source = options.inherits_from.or(agent.parent);
     values.0.extend(values_of(engine, source, &open).await?.0);
-    let mut names = Vec::new();
+    // The set-up of its worktree gets the same.
+    engine.handed_on.complete(id, &values);
+    let (mut names, mut warnings) = (Vec::new(), Vec::new());
     for name in open.into_iter().filter(|name| !has(&values, name)).collect::<Vec<_>>() {
         match own_value(engine, settings, &agent, &name) {
-            Some(value) => values.0.push((name, value)),
+            Some(value) => {
+                let is_same =
+                    options.fingerprints.get(&name) == engine.fingerprint(&name, &value).as_ref();
+                if options.handed_on.contains(&name) && !is_same {
+                    warnings.push(format!(
+                        "`{name}` is the server's own and not the one that was handed on: the server that had it has \
+                         ended; if a program is missing, run `adjutant kill {id}` and start the agent again"
+                    ));
+                }
+                values.0.push((name, value));
+            }
             None => names.push(name),
         }
     }
     if names.is_empty() {
         engine.missing.map().remove(&id);
-        return Ok(Some(values));
+        return Ok(Some(ResolvedEnvironment { values, warnings }));
     }
     tracing::warn!(%id, ?names, "agent stays queued: environment variables are missing");
     let missing = Missing { names, settings: Arc::clone(settings) };
@@ -169,8 +194,9 @@ fn has(values: &Variables, name: &str) -> bool {
 }
 
 /// The variables that an agent was recorded with and that its kind still gets.
-fn wanted(settings: &Settings, agent: &Agent, wish: &RunOptions) -> Vec<String> {
-    let recorded: BTreeSet<&String> = wish.environment.iter().chain(&wish.handed_on).collect();
+fn wanted(settings: &Settings, agent: &Agent, options: &RunOptions) -> Vec<String> {
+    let recorded: BTreeSet<&String> =
+        options.environment.iter().chain(&options.handed_on).collect();
     let is_wanted = |name: &&String| settings.hands_on(&agent.kind, name);
     recorded.into_iter().filter(is_wanted).cloned().collect()
 }
@@ -180,17 +206,13 @@ fn own_value(engine: &Crew, settings: &Settings, agent: &Agent, name: &str) -> O
     let runner = settings.runners.get(&agent.kind);
     let variables = runner.into_iter().flat_map(|runner| &runner.environment);
     let found = variables.chain(&engine.options.agent_environment).find(|(known, _)| known == name);
-    found.map(|(_, value)| value.clone()).or_else(|| {
-        let mut operator = engine.options.operator_environment.iter();
-        let found = operator.find(|(known, _)| known == name && ALWAYS_HANDED_ON.contains(&name));
-        found.and_then(|(_, value)| value.to_str()).map(str::to_owned)
-    })
+    found.map(|(_, value)| value.clone()).or_else(|| engine.own_variable(name))
 }
 
 /// The values that the supervisor of an agent has; none where there is no such supervisor, or it is of an
 /// earlier version.
-async fn values_of(
-    engine: &Crew,
+pub(crate) async fn values_of(
+    engine: &Core,
     agent: Option<AgentId>,
     names: &[String],
 ) -> Result<Variables, ToolError> {
@@ -221,7 +243,7 @@ async fn values_of(
 
 /// By which the supervisor of a run recognises the server, also one that was started anew: it follows from
 /// the operator's secret and the run, and is in no file.
-pub(crate) fn control_key(engine: &Crew, folder: &RunFolder) -> String {
+pub(crate) fn control_key(engine: &Core, folder: &RunFolder) -> String {
     let path = folder.path();
     let name = |path: &std::path::Path| {
         path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()

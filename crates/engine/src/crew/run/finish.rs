@@ -17,7 +17,7 @@ use crate::core::redact::redact;
 use crate::core::settings::Settings;
 use crate::crew::result::{self, AgentResult};
 use crate::crew::transition;
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 use crate::tasks::task_change;
 
 /// A task that so many agents could not do is failed.
@@ -40,7 +40,7 @@ pub(crate) struct Ending {
 
 /// Progress of a process at its end.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Lasted {
+pub(crate) struct RunProgress {
     /// Run time in milliseconds
     pub(crate) ran_ms: i64,
     /// When it was gone, where that is known
@@ -117,8 +117,8 @@ pub(crate) fn finish(
         Ok(EventData::AgentFinished(finished_data(ended, run.as_ref(), ending, now)))
     })?;
     let run = tx.run_get(ended.id)?;
-    // Where that cannot be read, a letter too many is better than none.
-    if run.is_some_and(|run| RunOptions::of(&run).map_or(true, |wish| wish.notify)) {
+    // Where that cannot be read, a mail too many is better than none.
+    if run.is_some_and(|run| RunOptions::of(&run).map_or(true, |options| options.notify)) {
         notify(tx, &ended, ending, now)?;
     }
     followed(tx, settings, &ended, now)
@@ -227,7 +227,7 @@ pub(crate) fn charge_unmetered(
 ) -> Result<(), ToolError> {
     let Some(budget) = tx.budget_get(agent.id)? else { return Ok(()) };
     let run = tx.run_get(agent.id)?;
-    // Whoever runs an enlisted agent knows what it used; nobody tells us.
+    // The person who runs an enlisted agent knows what it used; nobody tells us.
     let started = run.as_ref().map_or(agent.kind == "enlisted", |run| run.started_at.is_some());
     let never_ran = figures == Figures::Nothing && run.as_ref().is_none_or(|run| run.ran_ms == 0);
     if !started || never_ran {
@@ -247,7 +247,7 @@ pub(crate) fn charge_unmetered(
         },
     };
     if figures == Figures::Lost {
-        // So that whoever looks at it, or adds it up, sees that it is used up.
+        // So that anyone who looks at it, or adds it up, sees that it is used up.
         tx.budget_charge(agent.id, spend)?;
     }
     if spend == Spend::default() {
@@ -256,20 +256,20 @@ pub(crate) fn charge_unmetered(
     super::report::charge_above(tx, settings, agent, spend, now)
 }
 
-/// Writes to whoever asked for the agent: its nearest live ancestor, else the human.
+/// Writes to the agent's requester: its nearest live ancestor, else the human.
 fn notify(
     tx: &mut Tx<'_>,
     agent: &Agent,
     ending: &Ending,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let to = letter::above(tx, agent)?;
+    let to = outgoing::above(tx, agent)?;
     let subject = format!("Agent {} ({}) is over: {}", agent.id, agent.role, agent.state.name());
     let body = format!(
         "{}\n\n{}",
         ending.reason,
         ending.result.summary.chars().take(10_000).collect::<String>()
     );
-    letter::send(tx, Letter::about(agent, to, subject, body), now)?;
+    outgoing::send(tx, OutgoingMail::about(agent, to, subject, body), now)?;
     Ok(())
 }

@@ -66,7 +66,7 @@ pub(crate) struct Keeper {
     shutdown: CancellationToken,
     folder: RunFolder,
     talk: Box<dyn Conversation>,
-    wish: RunOptions,
+    options: RunOptions,
     notes: Notes,
     reader: OutputReader,
     /// Observations not yet recorded
@@ -76,7 +76,7 @@ pub(crate) struct Keeper {
     /// Set while its supervisor runs and cannot be reached
     unattended: Option<Unattended>,
     /// Steps sent as soon as the connection is there
-    unsaid: Vec<(String, Step)>,
+    unsent: Vec<(String, Step)>,
     silent_since: Instant,
     warned_silent: bool,
     stopping: Option<Stopping>,
@@ -92,7 +92,7 @@ pub(crate) struct Keeper {
 
 /// A keeper's state of the conversation.
 struct Memory {
-    wish: RunOptions,
+    options: RunOptions,
     notes: Notes,
     talk: Box<dyn Conversation>,
 }
@@ -113,17 +113,17 @@ impl Memory {
         run: &Run,
         kind: &'static dyn Kind,
     ) -> Result<Self, RecallError> {
-        let wish = RunOptions::of(run).map_err(RecallError::Damaged)?;
+        let options = RunOptions::of(run).map_err(RecallError::Damaged)?;
         let notes = Notes::of(run).map_err(RecallError::Damaged)?;
         let talk = if notes.talk.is_empty() {
-            launch::conversation(engine, agent, run, &wish, kind)
+            launch::conversation(engine, agent, run, &options, kind)
                 .map_err(|error| RecallError::Failed(ToolError::internal(error)))?
         } else {
             let row = format!("agent `{}`", agent.id);
             kind.restore(&notes.talk)
                 .map_err(|error| RecallError::Damaged(durable::damaged(row, "talk", error)))?
         };
-        Ok(Self { wish, notes, talk })
+        Ok(Self { options, notes, talk })
     }
 
     /// Minimal state that suffices to end an agent.
@@ -133,9 +133,9 @@ impl Memory {
         run: &Run,
         kind: &'static dyn Kind,
     ) -> Result<Self, ToolError> {
-        let (wish, notes) = (RunOptions::default(), Notes::in_place_of_damaged(run));
-        let talk = launch::conversation(engine, agent, run, &wish, kind);
-        Ok(Self { wish, notes, talk: talk.map_err(ToolError::internal)? })
+        let (options, notes) = (RunOptions::default(), Notes::in_place_of_damaged(run));
+        let talk = launch::conversation(engine, agent, run, &options, kind);
+        Ok(Self { options, notes, talk: talk.map_err(ToolError::internal)? })
     }
 }
 
@@ -156,7 +156,7 @@ impl From<ToolError> for Leave {
     }
 }
 
-/// Keeps an agent until it has ended or the server does. Trouble with the record or the disk is no
+/// Keeps an agent until it has ended or the server does. An error of the record or the disk is no
 /// reason to let go of it: the agent is taken up again, as after a restart.
 pub(crate) async fn keep(
     engine: Crew,
@@ -266,7 +266,7 @@ impl Keeper {
         let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
         let base = engine.head_in(&launch.directory).await;
         let memory = Memory {
-            wish: launch.wish,
+            options: launch.options,
             notes: Notes { base, ..Notes::default() },
             talk: launch.talk,
         };
@@ -315,7 +315,7 @@ impl Keeper {
 
     fn over(engine: &Crew, agent: &Agent, run: &Run, access: RunAccess, memory: Memory) -> Self {
         let RunAccess { kind, folder, orders, shutdown } = access;
-        let Memory { wish, notes, talk } = memory;
+        let Memory { options, notes, talk } = memory;
         let from = Position { segment: run.read.segment, offset: run.read.position };
         let reader = folder.output(from);
         let finished_since = notes.finished.then(Instant::now);
@@ -328,14 +328,14 @@ impl Keeper {
             shutdown,
             folder,
             talk,
-            wish,
+            options,
             notes,
             reader,
             seen: UsageReport::default(),
             written: Instant::now(),
             sender: None,
             unattended: None,
-            unsaid: Vec::new(),
+            unsent: Vec::new(),
             silent_since: Instant::now(),
             warned_silent: false,
             stopping: None,
@@ -464,7 +464,10 @@ impl Keeper {
                 notice = receiver.next() => match notice {
                     Some(Notice::Output { .. }) => behind = true,
                     Some(
-                        Notice::Hello { .. } | Notice::Input { .. } | Notice::Environment { .. },
+                        Notice::Hello { .. }
+                        | Notice::Input { .. }
+                        | Notice::Lease { .. }
+                        | Notice::Environment { .. },
                     ) => {}
                     Some(Notice::Exit {}) | None => return Ok(()),
                 },
@@ -509,24 +512,24 @@ impl Keeper {
 
     async fn say(&mut self, key: &str, step: Step) {
         let Some(sender) = &mut self.sender else {
-            self.unsaid.push((key.to_owned(), step));
+            self.unsent.push((key.to_owned(), step));
             return;
         };
-        let said = match &step {
+        let sent = match &step {
             Step::Say(line) => sender.input(key, line).await.map(|_| ()),
             Step::Whisper(line) => sender.input_with_token(key, line).await.map(|_| ()),
             Step::Close => sender.close_input(key).await,
             Step::Saw(_) => Ok(()),
         };
-        if said.is_err() {
+        if sent.is_err() {
             self.sender = None;
-            self.unsaid.push((key.to_owned(), step));
+            self.unsent.push((key.to_owned(), step));
         }
     }
 
     /// Says what could not be said before.
     async fn resay(&mut self) {
-        for (key, step) in std::mem::take(&mut self.unsaid) {
+        for (key, step) in std::mem::take(&mut self.unsent) {
             self.say(&key, step).await;
         }
     }

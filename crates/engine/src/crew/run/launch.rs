@@ -38,7 +38,7 @@ pub(crate) struct Launch {
     /// The talk with it
     pub(crate) talk: Box<dyn Conversation>,
     /// Options it was started with
-    pub(crate) wish: RunOptions,
+    pub(crate) options: RunOptions,
     /// Where it works
     pub(crate) directory: PathBuf,
     /// Secrets for its supervisor, never written to disk
@@ -61,11 +61,11 @@ pub(crate) enum LaunchError {
 impl LaunchError {
     /// Why its place could not be made ready.
     pub(crate) fn of(error: ToolError) -> Self {
-        let mut said = error.message;
+        let mut message = error.message;
         for hint in error.suggestions {
-            said = format!("{said}; {hint}");
+            message = format!("{message}; {hint}");
         }
-        Self::Unfit(said)
+        Self::Unfit(message)
     }
 }
 
@@ -77,7 +77,11 @@ impl From<ToolError> for LaunchError {
 
 /// Where an agent works, once it is sure to be a folder. Nobody is led out by a link: neither out of the project by an
 /// agent that named a folder of it, nor out of a worktree by what is committed there.
-fn work_directory(engine: &Crew, agent: &Agent, wish: &RunOptions) -> Result<PathBuf, LaunchError> {
+fn work_directory(
+    engine: &Crew,
+    agent: &Agent,
+    options: &RunOptions,
+) -> Result<PathBuf, LaunchError> {
     let directory = directory_of(engine, agent);
     let unfit = |why: &str| {
         let place = directory.display();
@@ -89,7 +93,7 @@ fn work_directory(engine: &Crew, agent: &Agent, wish: &RunOptions) -> Result<Pat
         Some(worktree) if directory.starts_with(&worktree.path) => {
             host::inside::folder(&[Path::new(&worktree.path), project], &directory)
         }
-        _ if wish.confinement == Confinement::Project => {
+        _ if options.confinement == Confinement::Project => {
             host::inside::folder(&[project, &engine.worktrees()], &directory)
         }
         _ if directory.is_dir() => return Ok(directory),
@@ -117,8 +121,8 @@ pub(crate) fn launch(
     }
     let kind = host::agent::kind(&agent.kind)
         .ok_or_else(|| LaunchError::Unfit(format!("there is no kind `{}`", agent.kind)))?;
-    let wish = RunOptions::of(run).map_err(LaunchError::of)?;
-    let directory = work_directory(engine, agent, &wish)?;
+    let options = RunOptions::of(run).map_err(LaunchError::of)?;
+    let directory = work_directory(engine, agent, &options)?;
     let folder = folder_of(engine, agent);
     let brief = brief(
         engine,
@@ -128,7 +132,7 @@ pub(crate) fn launch(
             unknown_servers: UnknownServers::Refuse,
             agent,
             run,
-            wish: &wish,
+            options: &options,
             role,
             kind,
         },
@@ -139,7 +143,7 @@ pub(crate) fn launch(
         &settings,
         &brief,
         plan.clone(),
-        Bounds { agent, run, wish: &wish, grant, now },
+        Bounds { agent, run, options: &options, grant, now },
     )?;
     let folder = RunFolder::create(folder.path(), &spec)?;
     let write = |name: &str, text: &str| {
@@ -156,7 +160,8 @@ pub(crate) fn launch(
         control_key: Some(environment::control_key(engine, &folder)),
         ..Handover::new(&spec.environment)
     };
-    Ok(Launch { folder, talk, wish, directory, handover, warnings: plan.warnings })
+    let warnings = plan.warnings.into_iter().chain(grant.warnings.clone()).collect();
+    Ok(Launch { folder, talk, options, directory, handover, warnings })
 }
 
 /// The conversation of an agent that was started, had the server time to note it down.
@@ -164,7 +169,7 @@ pub(crate) fn conversation(
     engine: &Crew,
     agent: &Agent,
     run: &Run,
-    wish: &RunOptions,
+    options: &RunOptions,
     kind: &'static dyn Kind,
 ) -> Result<Box<dyn Conversation>, LaunchError> {
     let settings = engine.settings();
@@ -174,7 +179,7 @@ pub(crate) fn conversation(
         unknown_servers: UnknownServers::Ignore,
         agent,
         run,
-        wish,
+        options,
         role,
         kind,
     };
@@ -199,13 +204,13 @@ struct Parts<'a> {
     unknown_servers: UnknownServers,
     agent: &'a Agent,
     run: &'a Run,
-    wish: &'a RunOptions,
+    options: &'a RunOptions,
     role: Option<&'a Role>,
     kind: &'static dyn Kind,
 }
 
 fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, LaunchError> {
-    let Parts { inherited, unknown_servers, agent, run, wish, role, kind } = parts;
+    let Parts { inherited, unknown_servers, agent, run, options, role, kind } = parts;
     let run = &engine.store.read(|tx| Ok::<_, ToolError>(tx.run_exact(agent.id, run.clone())?))?;
     let runner = settings.runners.get(kind.name()).cloned().unwrap_or_default();
     let caller = Caller { agent: Some(agent.clone()), by_operator: false };
@@ -217,10 +222,10 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
         (Some(_), Some(next)) => next.clone(),
         (Some(_), None) if run.ran_ms > 0 => GO_ON.to_owned(),
         (Some(_), None) => run.prompt.clone(),
-        (None, _) => prompt(engine, settings, agent, run, wish, system, kind)?,
+        (None, _) => prompt(engine, settings, agent, run, options, system, kind)?,
     };
     let OwnTools { allowed: tools, denied, others: asks } =
-        settings.own_tools_of(agent, wish.tools.as_deref());
+        settings.own_tools_of(agent, options.tools.as_deref());
     let mut command = Vec::new();
     if let (Some(role), Some(key)) = (role, kind.role_key()) {
         command = role.program(key.name);
@@ -258,7 +263,7 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
         agent: agent.id.to_string(),
         prompt,
         system_prompt: system.filter(|_| supports.system_prompt).map(str::to_owned),
-        model: wish.model.clone(),
+        model: options.model.clone(),
         tools,
         disallowed_tools: denied,
         asks,
@@ -269,7 +274,7 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
         variables,
         call_timeout_ms: CALL_TIMEOUT_MS,
         stream_timeout_ms: settings.stream_timeout_ms,
-        schema: wish.schema.clone(),
+        schema: options.schema.clone(),
         resume: run.conversation.clone(),
         directory,
         run_folder: folder_of(engine, agent).path().to_owned(),
@@ -318,13 +323,13 @@ fn prompt(
     settings: &Settings,
     agent: &Agent,
     run: &Run,
-    wish: &RunOptions,
+    options: &RunOptions,
     system: Option<&str>,
     kind: &dyn Kind,
 ) -> Result<String, ToolError> {
     let supports = kind.supports();
     let caller = Caller { agent: Some(agent.clone()), by_operator: false };
-    let project = if wish.bare {
+    let project = if options.bare {
         String::new()
     } else {
         context::project_context(&engine.options.project, &settings.context, supports.reads)
@@ -353,12 +358,12 @@ fn prompt(
     Ok(context::compose(&PromptParts {
         role: system.unwrap_or_default(),
         has_system_prompt: supports.system_prompt,
-        include_context: !wish.bare,
+        include_context: !options.bare,
         project: &project,
         task: history.as_deref().unwrap_or_default(),
         mail: &mail,
         tools: &tools,
-        schema: wish.schema.as_ref(),
+        schema: options.schema.as_ref(),
         prompt: &asked,
     }))
 }
@@ -368,7 +373,7 @@ fn prompt(
 struct Bounds<'a> {
     agent: &'a Agent,
     run: &'a Run,
-    wish: &'a RunOptions,
+    options: &'a RunOptions,
     grant: &'a StartGrant,
     now: Timestamp,
 }
@@ -431,6 +436,7 @@ fn spec(
         time_limit_ms: time_limit(&bounds),
         grace_ms: settings.limits.grace_ms,
         max_output_bytes: settings.limits.max_output_bytes,
+        lease: None,
     })
 }
 
@@ -452,7 +458,7 @@ pub(crate) fn sandboxed(engine: &Core, program: &Path, arguments: Vec<String>) -
 
 /// Time limit: its own, and the rest until its deadline.
 fn time_limit(bounds: &Bounds<'_>) -> Option<u64> {
-    let given = bounds.wish.timeout.map(|seconds| i64::from(seconds).saturating_mul(1000));
+    let given = bounds.options.timeout.map(|seconds| i64::from(seconds).saturating_mul(1000));
     let left = bounds.run.deadline_at.map(|deadline| deadline.millis_since(bounds.now).max(1));
     given.into_iter().chain(left).min().and_then(|millis| u64::try_from(millis).ok())
 }

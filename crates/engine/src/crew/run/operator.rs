@@ -78,13 +78,14 @@ impl From<OutputPage> for AgentOutput {
 
 impl Crew {
     /// Makes an agent in the operator's name, or in that of an agent the operator acts as.
-    pub async fn draft(&self, mut wish: Draft) -> Result<(AgentId, String, String), ToolError> {
-        wish.wish.started_by = StartedBy::Person;
+    pub async fn draft(&self, mut draft: Draft) -> Result<(AgentId, String, String), ToolError> {
+        draft.options.started_by = StartedBy::Person;
         let (engine, settings, now) = (self.clone(), self.settings(), self.now());
-        let environment = std::mem::take(&mut wish.environment);
+        let environment = std::mem::take(&mut draft.environment);
         let environment = handed_on::accept(&settings.handed_on(), environment)?;
-        wish.wish.handed_on = environment.0.iter().map(|(name, _)| name.clone()).collect();
-        self.check_servers(&wish, &environment).await?;
+        draft.options.handed_on = environment.0.iter().map(|(name, _)| name.clone()).collect();
+        draft.options.fingerprints = self.fingerprints(&environment);
+        self.check_servers(&draft, &environment).await?;
         let id = fresh(AgentId::from_bits)?;
         // Before it is recorded: its turn may come at once.
         self.handed_on.keep(id, environment);
@@ -93,10 +94,10 @@ impl Crew {
             .write(move |tx| {
                 let caller = Caller { agent: None, by_operator: true };
                 let mut cx = WriteCx { tx, caller: &caller, settings: &settings, now };
-                let drafted = draft::enrol_as(&mut cx, &wish, id)?;
+                let drafted = draft::enrol_as(&mut cx, &draft, id)?;
                 let input = json!({
-                    "role": wish.role, "kind": wish.kind, "prompt": wish.prompt, "task": wish.task,
-                    "cwd": wish.cwd, "resume": wish.resume, "wish": wish.wish,
+                    "role": draft.role, "kind": draft.kind, "prompt": draft.prompt, "task": draft.task,
+                    "cwd": draft.cwd, "resume": draft.resume, "wish": draft.options,
                 });
                 let output = json!({ "agentId": drafted.id, "taskSlug": drafted.task_slug });
                 let input = crate::core::redact::redact(input.to_string());
@@ -113,8 +114,8 @@ impl Crew {
     }
 
     /// Checks that the MCP servers that a role names are there, so that a person learns it at once.
-    async fn check_servers(&self, wish: &Draft, given: &Variables) -> Result<(), ToolError> {
-        let (name, kind) = (wish.role.clone().unwrap_or_default(), wish.kind.clone());
+    async fn check_servers(&self, draft: &Draft, given: &Variables) -> Result<(), ToolError> {
+        let (name, kind) = (draft.role.clone().unwrap_or_default(), draft.kind.clone());
         let given = given.clone();
         self.outside(move |core| {
             let settings = core.settings();
@@ -155,25 +156,29 @@ impl Crew {
     }
 
     /// A part of an agent's output.
-    pub async fn output(&self, id: AgentId, wish: OutputRequest) -> Result<AgentOutput, ToolError> {
-        Ok(self.output_page(id, wish).await?.into())
+    pub async fn output(
+        &self,
+        id: AgentId,
+        request: OutputRequest,
+    ) -> Result<AgentOutput, ToolError> {
+        Ok(self.output_page(id, request).await?.into())
     }
 
     /// A part of an agent's output, as its run folder has it.
     pub(crate) async fn output_page(
         &self,
         id: AgentId,
-        wish: OutputRequest,
+        request: OutputRequest,
     ) -> Result<OutputPage, ToolError> {
-        let from = position(wish.from);
+        let from = position(request.from);
         let agent = self.store.read(|tx| find_agent(tx, id))?;
-        let attempt = wish.attempt.unwrap_or(agent.attempt);
+        let attempt = request.attempt.unwrap_or(agent.attempt);
         let folder =
             RunFolder::open(folder_of(self, &agent).path().with_file_name(attempt.to_string()));
         let over = agent.ended_at().is_some() || attempt < agent.attempt;
         let read = tokio::task::spawn_blocking(move || {
             let writing = if over { Writing::IsOver } else { Writing::GoesOn };
-            OutputFolders::of(folder, attempt).read(from, wish.bytes, writing)
+            OutputFolders::of(folder, attempt).read(from, request.bytes, writing)
         });
         let OutputPart { lines, next, is_setup } =
             read.await.map_err(ToolError::internal)?.map_err(ToolError::internal)?;

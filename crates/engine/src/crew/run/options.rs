@@ -1,5 +1,7 @@
 //! Request for a new agent.
 
+use std::collections::BTreeMap;
+
 use host::run::Variables;
 use model::review::ReviewRequired;
 use model::task::TaskRef;
@@ -25,14 +27,14 @@ pub struct Draft {
     pub summary: Option<String>,
     /// The task it is for
     pub task: Option<TaskRef>,
-    /// The epic it leads; whoever leads one has no task of its own
+    /// The epic it leads; a supervisor has no task of its own
     pub epic: Option<EpicId>,
     /// The loop and the iteration whose agent it is; such an agent takes a task when it finds one
     pub iteration: Option<(String, u32)>,
     /// Where it works
     pub cwd: Option<String>,
     /// Options beside the prompt
-    pub wish: RunOptions,
+    pub options: RunOptions,
     /// Budget
     pub budget: Budget,
     /// The agent whose conversation it goes on with
@@ -68,6 +70,9 @@ pub struct RunOptions {
     /// Names of the variables that a person handed on to it or to the agent that it inherits from
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handed_on: Vec<String>,
+    /// Fingerprints of some of them: whether a later server has the same
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fingerprints: BTreeMap<String, String>,
     /// The agent whose handed-on variables it gets
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inherits_from: Option<AgentId>,
@@ -123,12 +128,12 @@ pub enum Claims {
 }
 
 impl RunOptions {
-    /// Decodes the wish that was kept with a run.
+    /// Decodes the request that was kept with a run.
     pub(crate) fn of(run: &Run) -> Result<Self, ToolError> {
-        durable::decode(&run.wish, format_args!("agent `{}`", run.agent), "wish")
+        durable::decode(&run.options, format_args!("agent `{}`", run.agent), "wish")
     }
 
-    /// Decodes a wish to show it. One that cannot be decoded shows nothing; its agent ends with an error.
+    /// Decodes a request to show it. One that cannot be decoded shows nothing; its agent ends with an error.
     pub(crate) fn shown(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }

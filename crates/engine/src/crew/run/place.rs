@@ -47,8 +47,8 @@ pub(crate) fn begin(
     tx.agent_begin(agent.id, agent.attempt, &hash_token(&turn.grant.token), now)?;
     let deadline = deadline(tx, &agent, run.ran_ms, now)?;
     tx.run_begin(agent.id, deadline, machine, now)?;
-    // One whose wish cannot be read ends with that when it is started.
-    if RunOptions::of(&run).is_ok_and(|wish| wish.claims == Claims::Task) {
+    // One whose request cannot be read ends with that when it is started.
+    if RunOptions::of(&run).is_ok_and(|options| options.claims == Claims::Task) {
         claim(tx, &agent, now)?;
     }
     transition::advance(tx, &mut agent, AgentEvent::Dispatched, now)?;

@@ -1,7 +1,7 @@
 //! Progress reports of a running process: read position, usage and activity.
 //!
 //! Every spend is charged to the agent and to everybody above it in the transaction that remembers how
-//! far its output was read, so that a line is paid for once. Whoever's cap is reached is stopped with
+//! far its output was read, so that a line is paid for once. An agent whose cap is reached is stopped with
 //! all below it.
 
 use std::collections::BTreeMap;
@@ -116,7 +116,7 @@ fn charge_one(
     let run = tx.run_get(agent.id)?;
     // Where it cannot be read, the cap holds.
     let on_cap =
-        run.and_then(|run| RunOptions::of(&run).ok()).map_or(OnCap::Stop, |wish| wish.on_cap);
+        run.and_then(|run| RunOptions::of(&run).ok()).map_or(OnCap::Stop, |options| options.on_cap);
     match on_cap {
         OnCap::Stop => over(tx, settings, agent.id, &cap, now),
         OnCap::Warn if budget.warned => Ok(()),
@@ -127,7 +127,7 @@ fn charge_one(
     }
 }
 
-/// Charges everybody above an agent, and stops whoever reaches a cap.
+/// Charges every agent above an agent, and stops the ones that reach a cap.
 pub(crate) fn charge_above(
     tx: &mut Tx<'_>,
     settings: &Settings,

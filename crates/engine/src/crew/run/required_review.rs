@@ -25,12 +25,12 @@ pub(crate) fn required_review(
     if task.epic.is_some() || in_loop {
         return Ok(ReviewRequired::Never);
     }
-    let wish = RunOptions::of(&run)?;
+    let options = RunOptions::of(&run)?;
     let role = settings.role_of(&agent.role).and_then(|role| role.review_required);
-    if let Some(required) = wish.review.or(role) {
+    if let Some(required) = options.review.or(role) {
         return Ok(required);
     }
-    let is_persons = wish.started_by == StartedBy::Person && agent.parent.is_none();
+    let is_persons = options.started_by == StartedBy::Person && agent.parent.is_none();
     if is_persons && tx.plan_step_of(task.id)?.is_none() {
         return Ok(settings.review.required);
     }

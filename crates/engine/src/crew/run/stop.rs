@@ -1,4 +1,4 @@
-//! The wish to end somebody. It is recorded for the agent and for everybody below it; keepers carry it
+//! The request to end somebody. It is recorded for the agent and for everybody below it; keepers carry it
 //! out, the deepest first, and what has no process ends at once.
 
 use model::agent::{AgentState, Outcome};
@@ -11,7 +11,7 @@ use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 
-/// Records the wish to end an agent and all below it. An agent that has ended stays as it is.
+/// Records the request to end an agent and all below it. An agent that has ended stays as it is.
 pub(crate) fn stop_tree(
     tx: &mut Tx<'_>,
     settings: &Settings,

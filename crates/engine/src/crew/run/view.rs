@@ -91,7 +91,7 @@ impl AgentSnapshot {
     /// The model that answers it, or that it was asked for.
     pub(crate) fn model(&self) -> Option<String> {
         let run = self.run.as_ref()?;
-        run.model.clone().or_else(|| super::options::RunOptions::shown(&run.wish).model)
+        run.model.clone().or_else(|| super::options::RunOptions::shown(&run.options).model)
     }
 }
 
@@ -120,9 +120,9 @@ pub(crate) fn within_reach(
     caller: &Caller,
     id: AgentId,
 ) -> Result<AgentSnapshot, ToolError> {
-    let standing = AgentSnapshot::of(tx, id)?;
+    let snapshot = AgentSnapshot::of(tx, id)?;
     if is_within_reach(tx, settings, caller, id)? {
-        return Ok(standing);
+        return Ok(snapshot);
     }
     Err(ToolError::denied(format!("you did not start agent `{id}`"))
         .hint("`list_agents` lists them"))

@@ -18,13 +18,13 @@ use crate::core::handle::Core;
 use crate::delivery::reviews::tell;
 use crate::delivery::service::Delivery;
 use crate::delivery::worktree_release;
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 use crate::tasks::epic::advance;
 use crate::tasks::task_change;
 
 /// Outcome of a webhook from GitHub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hearing {
+pub enum GithubHookEffect {
     /// A pull request stands otherwise now
     Changed,
     /// It was known already
@@ -41,7 +41,7 @@ pub(crate) fn changed(
     by: &str,
     now: Timestamp,
 ) -> Result<bool, ToolError> {
-    // What is in stays in; whoever says otherwise says it late.
+    // What is in stays in; anyone who says otherwise says it late.
     let is_in = pull.state == PullState::Merged;
     if is_in || !tx.pull_set(&pull.repository, pull.pull, state, now)? {
         return Ok(false);
@@ -60,7 +60,7 @@ pub(crate) fn changed(
     if let (PullState::Merged, Some(epic)) = (state, pull.epic) {
         complete_epic(tx, epic, now)?;
     }
-    // Whoever went on for another has its worktree.
+    // Anyone who went on for another has its worktree.
     let owner = tx.worktree_by_branch(&pull.branch)?.map_or(pull.agent, |worktree| worktree.agent);
     let Some(agent) = tx.agent_get(owner)? else { return Ok(true) };
     if state == PullState::Merged {
@@ -118,7 +118,7 @@ fn clear(
     worktree_release::discard_worktree(tx, agent, now)
 }
 
-/// Tells whoever did the work, or whoever asked for it.
+/// Tells the agent that did the work, or the one that asked for it.
 fn write_to(
     tx: &mut Tx<'_>,
     pull: &PullRequest,
@@ -135,16 +135,16 @@ fn write_to(
     };
     let subject = format!("Pull request #{} {what}", pull.pull);
     let body = format!("{} ({}), from `{}`: {next}", pull.url, pull.title, pull.branch);
-    let letter = if agent.ended_at().is_none() {
+    let mail = if agent.ended_at().is_none() {
         let to = Recipient::Agent(agent.id);
         let from = Sender::System(None);
-        Letter { from, to, subject, body, reply_to: None, task: agent.task }
+        OutgoingMail { from, to, subject, body, reply_to: None, task: agent.task }
     } else if state == PullState::Closed {
-        Letter::about(agent, letter::above(tx, agent)?, subject, body)
+        OutgoingMail::about(agent, outgoing::above(tx, agent)?, subject, body)
     } else {
         return Ok(());
     };
-    letter::send(tx, letter, now)?;
+    outgoing::send(tx, mail, now)?;
     Ok(())
 }
 
@@ -155,7 +155,7 @@ impl Delivery {
         event: &str,
         signature: Option<&str>,
         body: &[u8],
-    ) -> Result<Hearing, ToolError> {
+    ) -> Result<GithubHookEffect, ToolError> {
         let secret = self.options.github.webhook.as_deref().filter(|secret| !secret.is_empty());
         let secret = secret.ok_or_else(|| {
             ToolError::not_found("GitHub webhooks are not accepted: no key is set").hint(
@@ -169,17 +169,17 @@ impl Delivery {
             return Err(ToolError::new(Code::Unauthenticated, message)
                 .hint("the webhook's secret on GitHub must be the server's"));
         }
-        let Some(told) = parse_event(event, body) else { return Ok(Hearing::Ignored) };
+        let Some(told) = parse_event(event, body) else { return Ok(GithubHookEffect::Ignored) };
         let (owner, name) = &told.repository;
         let repository = format!("{owner}/{name}").to_ascii_lowercase();
         let (engine, event) = (self.clone(), event.to_owned());
         self.store
             .write(move |tx| {
                 let Some(pull) = tx.pull_get(&repository, told.number)? else {
-                    return Ok(Hearing::Ignored);
+                    return Ok(GithubHookEffect::Ignored);
                 };
                 if !changed(tx, &pull, told.state, "webhook", engine.now())? {
-                    return Ok(Hearing::Unchanged);
+                    return Ok(GithubHookEffect::Unchanged);
                 }
                 let input = json!({
                     "event": event, "repository": repository, "number": told.number,
@@ -189,7 +189,7 @@ impl Delivery {
                 let agent = Some(pull.agent);
                 let row = engine.operator_row("github__webhook", agent, input.to_string(), &output);
                 tx.audit_append(&row)?;
-                Ok(Hearing::Changed)
+                Ok(GithubHookEffect::Changed)
             })
             .await
     }
@@ -207,7 +207,7 @@ struct PullStatus {
 }
 
 impl Poll {
-    /// Begins to ask if it is time, and says when to come back. Whoever asks rings when it is done.
+    /// Begins to ask if it is time, and says when to come back. Anyone who asks rings when it is done.
     pub(crate) fn turn(
         &self,
         engine: &Delivery,
@@ -220,29 +220,29 @@ impl Poll {
             return Ok(None);
         }
         let open = engine.store.read(|tx| tx.pulls_open())?;
-        let mut standing = self.standing();
-        if open.is_empty() || standing.is_asking {
+        let mut poll_status = self.poll_status();
+        if open.is_empty() || poll_status.is_asking {
             return Ok(None);
         }
-        if let Some(due) = standing.due.filter(|due| *due > now) {
+        if let Some(due) = poll_status.due.filter(|due| *due > now) {
             return Ok(Some(due));
         }
-        standing.is_asking = true;
-        drop(standing);
+        poll_status.is_asking = true;
+        drop(poll_status);
         let (poll, engine, shutdown) = (self.clone(), engine.clone(), shutdown.clone());
         tasks.spawn(async move {
             let told = shutdown.run_until_cancelled(ask(&engine, open)).await.flatten();
             let usual = engine.now().after_seconds(seconds.into());
-            let mut standing = poll.standing();
-            standing.is_asking = false;
-            standing.due = Some(told.map_or(usual, |told| told.max(usual)));
-            drop(standing);
+            let mut poll_status = poll.poll_status();
+            poll_status.is_asking = false;
+            poll_status.due = Some(told.map_or(usual, |told| told.max(usual)));
+            drop(poll_status);
             engine.outbox.ring();
         });
         Ok(None)
     }
 
-    fn standing(&self) -> MutexGuard<'_, PullStatus> {
+    fn poll_status(&self) -> MutexGuard<'_, PullStatus> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

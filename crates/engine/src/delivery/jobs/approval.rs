@@ -15,7 +15,7 @@ use crate::delivery::merge_queue;
 use crate::delivery::outbox::params::MergeJob;
 use crate::delivery::outbox::{self, NewJob};
 use crate::delivery::reviews::{Closing, close};
-use crate::mail::letter::Word;
+use crate::mail::outgoing::MailText;
 use crate::tasks::task_change;
 
 /// What follows an approval: as configured, else a pull request where the remote is on GitHub and there is a token.
@@ -70,7 +70,7 @@ pub(super) fn record(
         Some(task) => format!("{} waits until a person merges it.", TaskRef::Number(task.number)),
         None => "Continue with the rest of your task.".to_owned(),
     };
-    let word = Word {
+    let word = MailText {
         subject: format!("Review {}: approved", review.iteration),
         body: format!("{}\n\n{next} No changes are requested.", words.trim_end()),
     };
@@ -116,10 +116,10 @@ fn hand_in(
 /// Has approved work merged, as it was when it was approved.
 fn merge(tx: &mut Tx<'_>, review: &Review, task: &Task, now: Timestamp) -> Result<(), ToolError> {
     let merge = fresh(MergeId::from_bits)?;
-    let wish = MergeJob::Pin {
+    let params = MergeJob::Pin {
         merge,
         task: task.id,
-        errand: fresh(OutboxJobId::from_bits)?,
+        job: fresh(OutboxJobId::from_bits)?,
         squash: None,
         commit: Some(review.commit.clone()),
     };
@@ -128,7 +128,7 @@ fn merge(tx: &mut Tx<'_>, review: &Review, task: &Task, now: Timestamp) -> Resul
         lane: format!("approval:{merge}"),
         agent: Some(review.coder),
         caller: Some(review.reviewer),
-        wish: &wish,
+        params: &params,
     };
     outbox::send(tx, sending, now)?;
     Ok(())
@@ -153,7 +153,7 @@ fn tell_decider(
         approval.words.trim_end(),
         failed.unwrap_or_default()
     );
-    let word = Word { subject: format!("Review Passed: {number} {}", task.title), body };
+    let word = MailText { subject: format!("Review Passed: {number} {}", task.title), body };
     merge_queue::write_to(tx, task, None, Sender::System(Some(review.reviewer)), word, now)?;
     Ok(())
 }

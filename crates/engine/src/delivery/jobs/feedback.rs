@@ -21,7 +21,7 @@ use crate::delivery::outbox::params::{FeedbackJob, PullJob};
 use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::reviews::{self, Closing, FEEDBACK_FILE, tell};
 use crate::delivery::worktree_setup::{Work, ourselves, work_of};
-use crate::mail::letter::Word;
+use crate::mail::outgoing::MailText;
 
 /// Wait for a coder whose worktree is busy, without a sign of it.
 const PATIENCE_MS: i64 = 30_000;
@@ -57,29 +57,29 @@ pub(super) fn is_feedback_commit(subject: &str) -> bool {
 /// Merges the feedback, and tells the coder.
 pub(super) async fn run(
     engine: &Core,
-    errand: &OutboxJob,
+    job: &OutboxJob,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
-    let wish: FeedbackJob = params_of(errand)?;
+    let params: FeedbackJob = params_of(job)?;
     engine.point(Point::FeedbackAsked);
-    let coder = engine.store.read(|tx| tx.agent_get(wish.coder)).map_err(ToolError::from)?;
+    let coder = engine.store.read(|tx| tx.agent_get(params.coder)).map_err(ToolError::from)?;
     let is_over = coder.is_none_or(|coder| coder.ended_at().is_some());
-    let review = engine.store.read(|tx| tx.review_by(wish.reviewer)).map_err(ToolError::from)?;
+    let review = engine.store.read(|tx| tx.review_by(params.reviewer)).map_err(ToolError::from)?;
     let Some(review) = review.filter(|_| !is_over) else {
         return Err(JobError::Never(ToolError::wrong_state("the agent you review has ended")));
     };
-    if wish.kind == FeedbackType::Approved {
-        return approve(engine, errand, wish, review, shutdown).await;
+    if params.kind == FeedbackType::Approved {
+        return approve(engine, job, params, review, shutdown).await;
     }
-    let notes: Notes = notes_of(errand)?.unwrap_or_default();
-    let (asked, looked) = (wish.clone(), review.clone());
+    let notes: Notes = notes_of(job)?.unwrap_or_default();
+    let (asked, looked) = (params.clone(), review.clone());
     let landing = engine.outside(move |engine| plan(engine, &asked, &looked, notes)).await?;
     engine.point(Point::FeedbackCommitted);
     let landed = match landing {
         Landing::Ready(merge) => {
-            note(engine, errand.id, &Notes { merge: Some(merge.clone()) }).await?;
+            note(engine, job.id, &Notes { merge: Some(merge.clone()) }).await?;
             engine.point(Point::FeedbackNoted);
-            let asked = wish.clone();
+            let asked = params.clone();
             let landed = engine.outside(move |engine| land(engine, &asked, merge)).await?;
             engine.point(Point::FeedbackMerged);
             landed
@@ -88,11 +88,13 @@ pub(super) async fn run(
     };
     let settings = engine.settings();
     match landed {
-        Landing::NotNow(why) if wish.told => {
-            tracing::debug!(coder = %wish.coder, why, "feedback not merged yet; retrying");
+        Landing::NotNow(why) if params.told => {
+            tracing::debug!(coder = %params.coder, why, "feedback not merged yet; retrying");
             Err(JobError::Until(engine.now().after_millis(PATIENCE_MS)))
         }
-        landed => Ok(Box::new(move |tx, now| record(tx, &settings, &wish, &review, &landed, now))),
+        landed => {
+            Ok(Box::new(move |tx, now| record(tx, &settings, &params, &review, &landed, now)))
+        }
     }
 }
 
@@ -100,15 +102,15 @@ pub(super) async fn run(
 /// pull request cannot be opened, a person decides and is told why.
 async fn approve(
     engine: &Core,
-    errand: &OutboxJob,
-    wish: FeedbackJob,
+    job: &OutboxJob,
+    params: FeedbackJob,
     review: Review,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
     let asked = |core: &Core| Ok::<_, ToolError>(approval::consequence(core));
     let mut follows = engine.outside(asked).await?;
     let in_epic = engine.store.read(|tx| {
-        let coder = find_agent(tx, wish.coder)?;
+        let coder = find_agent(tx, params.coder)?;
         Ok::<_, ToolError>(task_of(tx, coder.task)?.is_some_and(|task| task.epic.is_some()))
     })?;
     let mut problem = None;
@@ -117,12 +119,12 @@ async fn approve(
         // Its supervisor decides, and the epic has a pull request of its own.
         follows = OnApproval::Person;
     } else if follows == OnApproval::PullRequest {
-        let pull = pull_of(engine, &wish, &review)?;
-        let opening = super::pull::open_as(engine, errand, pull);
+        let pull = pull_of(engine, &params, &review)?;
+        let opening = super::pull::open_as(engine, job, pull);
         match shutdown.run_until_cancelled(opening).await.unwrap_or(Err(JobError::Leave)) {
             Ok(ending) => opened = Some(ending),
             Err(JobError::Never(error)) => problem = Some(error.message),
-            Err(JobError::Again(error)) if errand.tries >= RETRIES => {
+            Err(JobError::Again(error)) if job.tries >= RETRIES => {
                 problem = Some(error.message);
             }
             Err(other) => return Err(other),
@@ -130,52 +132,53 @@ async fn approve(
     }
     let settings = engine.settings();
     Ok(Box::new(move |tx, now| {
-        said(tx, &wish, &review, None, now)?;
+        record_feedback(tx, &params, &review, None, now)?;
         if let Some(opened) = &opened {
             // It ends the review itself.
             opened(tx, now)?;
         } else {
-            let (words, problem) = (wish.body.as_str(), problem.as_deref());
+            let (words, problem) = (params.body.as_str(), problem.as_deref());
             let approval = Approval { review: &review, words, follows, problem };
             approval::record(tx, &settings, &approval, now)?;
         }
-        Ok(answer(&wish, None))
+        Ok(answer(&params, None))
     }))
 }
 
 /// The pull request of approved work: the task's title, and the reviewer's words.
-fn pull_of(engine: &Core, wish: &FeedbackJob, review: &Review) -> Result<PullJob, ToolError> {
+fn pull_of(engine: &Core, params: &FeedbackJob, review: &Review) -> Result<PullJob, ToolError> {
     let task = engine.store.read(|tx| {
-        let coder = find_agent(tx, wish.coder)?;
+        let coder = find_agent(tx, params.coder)?;
         Ok::<_, ToolError>(task_of(tx, coder.task)?)
     })?;
-    let title =
-        task.as_ref().map_or_else(|| format!("Work of {}", wish.coder), |task| task.title.clone());
+    let title = task
+        .as_ref()
+        .map_or_else(|| format!("Work of {}", params.coder), |task| task.title.clone());
     let about = task.and_then(|task| task.description).map(|text| format!("{text}\n\n"));
     let about: String = about.unwrap_or_default().chars().take(20_000).collect();
-    let said = wish.body.trim_end();
+    let said = params.body.trim_end();
     Ok(PullJob {
-        agent: Some(wish.coder),
+        agent: Some(params.coder),
         epic: None,
         branch: Some(review.branch.clone()),
         title: redact(title.chars().take(256).collect()),
-        description: redact(format!("{about}Approved by {}:\n\n{said}\n", wish.reviewer)),
+        description: redact(format!("{about}Approved by {}:\n\n{said}\n", params.reviewer)),
         base: None,
-        caller: Some(wish.reviewer),
+        caller: Some(params.reviewer),
     })
 }
 
 /// Records words of a reviewer that has ended and that could not be brought otherwise, so that they are not lost.
-pub(super) async fn undo(engine: &Core, errand: &OutboxJob) -> Result<(), ToolError> {
-    let Ok(wish) = params_of::<FeedbackJob>(errand) else { return Ok(()) };
+pub(super) async fn undo(engine: &Core, job: &OutboxJob) -> Result<(), ToolError> {
+    let Ok(params) = params_of::<FeedbackJob>(job) else { return Ok(()) };
     let (settings, clock) = (engine.settings(), engine.clone());
     engine
         .store
         .write(move |tx| {
-            let is_over = tx.agent_get(wish.reviewer)?.is_none_or(|one| one.ended_at().is_some());
-            let review = tx.review_by(wish.reviewer)?.filter(|review| !review.state.is_over());
+            let is_over = tx.agent_get(params.reviewer)?.is_none_or(|one| one.ended_at().is_some());
+            let review = tx.review_by(params.reviewer)?.filter(|review| !review.state.is_over());
             match review.filter(|_| is_over) {
-                Some(review) => reviews::deliver(tx, &settings, &review, &wish.body, clock.now()),
+                Some(review) => reviews::deliver(tx, &settings, &review, &params.body, clock.now()),
                 None => Ok(()),
             }
         })
@@ -185,11 +188,11 @@ pub(super) async fn undo(engine: &Core, errand: &OutboxJob) -> Result<(), ToolEr
 /// Makes the commits of the feedback without touching anybody's files.
 fn plan(
     engine: &Core,
-    wish: &FeedbackJob,
+    params: &FeedbackJob,
     review: &Review,
     notes: Notes,
 ) -> Result<Landing, JobError> {
-    let Ok(work) = work_of(engine, wish.coder) else { return Ok(Landing::Nowhere) };
+    let Ok(work) = work_of(engine, params.coder) else { return Ok(Landing::Nowhere) };
     if !work.dir.is_dir() {
         return Ok(Landing::Nowhere);
     }
@@ -204,14 +207,14 @@ fn plan(
     if let Some(why) = hindrance(&state) {
         return Ok(Landing::NotNow(why));
     }
-    let who = ourselves(wish.at);
-    let text = file(wish, review.iteration);
+    let who = ourselves(params.at);
+    let text = file(params, review.iteration);
     let [said, merged] = FEEDBACK_COMMITS;
-    let about = format!("{said}{} ({})", wish.reviewer, wish.kind);
+    let about = format!("{said}{} ({})", params.reviewer, params.kind);
     let said =
         repo.commit_file(&review.commit, FEEDBACK_FILE, Some(text.as_bytes()), &about, &who)?;
     let tree = merged_tree(&repo, &head, &said, text.as_bytes())?;
-    let about = format!("{merged}{} into {}", wish.reviewer, review.branch);
+    let about = format!("{merged}{} into {}", params.reviewer, review.branch);
     Ok(Landing::Ready(repo.commit_merge(&tree, &[&head, &said], &about, &who)?))
 }
 
@@ -242,8 +245,8 @@ fn hindrance(state: &TreeState) -> Option<String> {
 }
 
 /// Moves the coder's branch and files to the merge.
-fn land(engine: &Core, wish: &FeedbackJob, merge: String) -> Result<Landing, JobError> {
-    let Work { dir, .. } = work_of(engine, wish.coder)?;
+fn land(engine: &Core, params: &FeedbackJob, merge: String) -> Result<Landing, JobError> {
+    let Work { dir, .. } = work_of(engine, params.coder)?;
     match engine.repo(&dir)?.fast_forward(&dir, &merge) {
         Ok(()) => Ok(Landing::At(merge)),
         Err(error @ (GitError::Dirty(_) | GitError::Conflict(_))) => {
@@ -254,19 +257,19 @@ fn land(engine: &Core, wish: &FeedbackJob, merge: String) -> Result<Landing, Job
 }
 
 /// The file that the coder reads.
-fn file(wish: &FeedbackJob, iteration: u32) -> String {
+fn file(params: &FeedbackJob, iteration: u32) -> String {
     let priority =
-        wish.priority.map(|priority| format!("- Priority: {priority}\n")).unwrap_or_default();
-    let items: Vec<String> = wish.items.iter().map(|item| format!("- [ ] {item}\n")).collect();
+        params.priority.map(|priority| format!("- Priority: {priority}\n")).unwrap_or_default();
+    let items: Vec<String> = params.items.iter().map(|item| format!("- [ ] {item}\n")).collect();
     let items = match items.concat() {
         none if none.is_empty() => none,
         items => format!("\n## To do\n\n{items}"),
     };
     format!(
         "# Review feedback\n\n- From: {}\n- Review: {iteration}\n- Type: {}\n{priority}\n{}\n{items}",
-        wish.reviewer,
-        wish.kind,
-        wish.body.trim_end()
+        params.reviewer,
+        params.kind,
+        params.body.trim_end()
     )
 }
 
@@ -274,7 +277,7 @@ fn file(wish: &FeedbackJob, iteration: u32) -> String {
 fn record(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    wish: &FeedbackJob,
+    params: &FeedbackJob,
     review: &Review,
     landed: &Landing,
     now: Timestamp,
@@ -283,78 +286,79 @@ fn record(
         Landing::At(commit) | Landing::Ready(commit) => Some(commit.clone()),
         Landing::NotNow(_) | Landing::Nowhere => None,
     };
-    let answer = answer(wish, commit.as_deref());
-    if wish.told {
+    let answer = answer(params, commit.as_deref());
+    if params.told {
         if let Some(commit) = &commit {
-            tx.feedback_merged(wish.id, commit)?;
+            tx.feedback_merged(params.id, commit)?;
             let data = EventData::ReviewFeedback(ReviewFeedback {
-                feedback_id: wish.id,
-                reviewer_id: wish.reviewer,
+                feedback_id: params.id,
+                reviewer_id: params.reviewer,
                 kind: None,
                 iteration: None,
                 commit: Some(commit.clone()),
             });
-            tell(tx, wish.coder, data, now)?;
+            tell(tx, params.coder, data, now)?;
         }
         return Ok(answer);
     }
-    said(tx, wish, review, commit, now)?;
-    let word = word(wish, review, landed);
-    let closing = Closing { state: ReviewState::Feedback, feedback: Some(wish.kind), word };
+    record_feedback(tx, params, review, commit, now)?;
+    let word = word(params, review, landed);
+    let closing = Closing { state: ReviewState::Feedback, feedback: Some(params.kind), word };
     reviews::close(tx, settings, review, &closing, now)?;
     if let Landing::NotNow(_) = landed {
-        let (lane, agent) = (lane_of(wish.coder), Some(wish.coder));
-        let wish = FeedbackJob { told: true, ..wish.clone() };
-        let caller = Some(wish.reviewer);
-        let sending = NewJob { kind: OutboxJobKind::Feedback, lane, agent, caller, wish: &wish };
+        let (lane, agent) = (lane_of(params.coder), Some(params.coder));
+        let params = FeedbackJob { told: true, ..params.clone() };
+        let caller = Some(params.reviewer);
+        let sending =
+            NewJob { kind: OutboxJobKind::Feedback, lane, agent, caller, params: &params };
         let merging = outbox::send(tx, sending, now)?;
         tx.outbox_job_reschedule(merging, now.after_millis(PATIENCE_MS))?;
     }
     Ok(answer)
 }
 
-fn answer(wish: &FeedbackJob, commit: Option<&str>) -> Value {
+fn answer(params: &FeedbackJob, commit: Option<&str>) -> Value {
     json!({
-        "feedback_id": wish.id, "git_commit_hash": commit, "target_instance_id": wish.coder,
+        "feedback_id": params.id, "git_commit_hash": commit, "target_instance_id": params.coder,
         "cleanup_status": "terminating",
         "delivered_by": if commit.is_some() { "merge" } else { "mail" },
     })
 }
 
 /// Records what the reviewer said, unless its review is over.
-fn said(
+fn record_feedback(
     tx: &mut Tx<'_>,
-    wish: &FeedbackJob,
+    params: &FeedbackJob,
     review: &Review,
     commit: Option<String>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let current = tx.review_by(wish.reviewer)?;
+    let current = tx.review_by(params.reviewer)?;
     if current.is_none_or(|review| review.state.is_over()) {
         return Err(ToolError::wrong_state("this review has already ended"));
     }
     tx.feedback_insert(&Feedback {
-        id: wish.id,
-        reviewer: wish.reviewer,
-        coder: wish.coder,
-        kind: wish.kind,
-        priority: wish.priority,
-        body: wish.body.clone(),
-        items: wish.items.clone(),
+        id: params.id,
+        reviewer: params.reviewer,
+        coder: params.coder,
+        kind: params.kind,
+        priority: params.priority,
+        body: params.body.clone(),
+        items: params.items.clone(),
         commit: commit.clone(),
         created_at: now,
     })?;
     let data = EventData::ReviewFeedback(ReviewFeedback {
-        feedback_id: wish.id,
-        reviewer_id: wish.reviewer,
-        kind: Some(wish.kind),
+        feedback_id: params.id,
+        reviewer_id: params.reviewer,
+        kind: Some(params.kind),
         iteration: Some(review.iteration),
         commit,
     });
-    tell(tx, wish.coder, data, now)
+    tell(tx, params.coder, data, now)
 }
 
-fn word(wish: &FeedbackJob, review: &Review, landed: &Landing) -> Word {
+fn word(params: &FeedbackJob, review: &Review, landed: &Landing) -> MailText {
     let way = match landed {
         Landing::At(commit) | Landing::Ready(commit) => {
             format!("It is in your worktree as `{FEEDBACK_FILE}` (commit {commit}).")
@@ -365,12 +369,12 @@ fn word(wish: &FeedbackJob, review: &Review, landed: &Landing) -> Word {
         ),
         Landing::Nowhere => "Your worktree is gone, so this letter is all of it.".to_owned(),
     };
-    Word {
-        subject: format!("Review {}: {}", review.iteration, wish.kind),
+    MailText {
+        subject: format!("Review {}: {}", review.iteration, params.kind),
         body: format!(
             "{way}\n\n{}\n\nAnswer it point by point, commit, and call `request_review` again; or open \
              the pull request with `create_pull_request`.",
-            file(wish, review.iteration)
+            file(params, review.iteration)
         ),
     }
 }

@@ -53,16 +53,16 @@ pub(crate) struct Created {
 
 /// On whose behalf issues are opened: who asks for the same again on the same behalf gets the same ones.
 #[derive(Debug, Clone)]
-struct Behalf {
+struct Requester {
     name: String,
     since: Timestamp,
 }
 
 /// Opens those that are not there yet.
-pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: IssuesJob = params_of(errand)?;
+pub(super) async fn run(engine: &Core, job: &OutboxJob) -> Result<Ending, JobError> {
+    let params: IssuesJob = params_of(job)?;
     engine.point(Point::IssuesAsked);
-    let issues = wanted(engine, errand, &wish).await?;
+    let issues = wanted(engine, job, &params).await?;
     let project = engine.options.project.clone();
     let repository = engine
         .outside(move |engine| {
@@ -70,24 +70,24 @@ pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, Job
         })
         .await?;
     let github = github::client(engine)?;
-    let behalf = engine.store.read(|tx| behalf(tx, engine, &wish, errand.created_at))?;
+    let behalf = engine.store.read(|tx| behalf(tx, engine, &params, job.created_at))?;
     let mut created: Vec<Created> = Vec::new();
     for issue in issues {
-        let one = open_one(engine, &github, &repository, &wish, &behalf, issue).await;
-        created.push(one.map_err(|setback| so_far(setback, &created))?);
+        let one = open_one(engine, &github, &repository, &params, &behalf, issue).await;
+        created.push(one.map_err(|job_error| so_far(job_error, &created))?);
     }
     Ok(Box::new(move |_, _| Ok(json!({ "issues": created }))))
 }
 
 /// Says what was done before something went wrong.
-fn so_far(setback: JobError, created: &[Created]) -> JobError {
+fn so_far(job_error: JobError, created: &[Created]) -> JobError {
     let told = |error: ToolError| match created {
         [] => error,
         created => error
             .hint("the issues in `created` are open; repeat the call to open the rest")
             .detail("created", json!(created)),
     };
-    match setback {
+    match job_error {
         JobError::Never(error) => JobError::Never(told(error)),
         JobError::Again(error) => JobError::Again(told(error)),
         waits => waits,
@@ -97,16 +97,16 @@ fn so_far(setback: JobError, created: &[Created]) -> JobError {
 /// Collects the requested issues. A plan is read once.
 async fn wanted(
     engine: &Core,
-    errand: &OutboxJob,
-    wish: &IssuesJob,
+    job: &OutboxJob,
+    params: &IssuesJob,
 ) -> Result<Vec<IssueDraft>, JobError> {
-    let Some(document) = wish.document.clone() else { return Ok(wish.issues.clone()) };
-    if let Some(kept) = notes_of(errand)? {
+    let Some(document) = params.document.clone() else { return Ok(params.issues.clone()) };
+    if let Some(kept) = notes_of(job)? {
         return Ok(kept);
     }
-    let caller = wish.caller;
+    let caller = params.caller;
     let issues = engine.outside(move |engine| read(engine, caller, &document)).await?;
-    note(engine, errand.id, &issues).await?;
+    note(engine, job.id, &issues).await?;
     Ok(issues)
 }
 
@@ -176,21 +176,21 @@ fn too_long(issue: &IssueDraft) -> Option<String> {
 fn behalf(
     tx: &Tx<'_>,
     engine: &Core,
-    wish: &IssuesJob,
+    params: &IssuesJob,
     asked_at: Timestamp,
-) -> Result<Behalf, ToolError> {
+) -> Result<Requester, ToolError> {
     let look_back = asked_at.after_seconds(-LOOK_BACK_SECONDS);
-    let agent = wish.caller.map(|caller| tx.agent_get(caller)).transpose()?.flatten();
+    let agent = params.caller.map(|caller| tx.agent_get(caller)).transpose()?.flatten();
     let name = match agent {
-        // Whoever does a task after another asks for the same issues.
+        // Anyone who does a task after another asks for the same issues.
         Some(agent) => agent.task.map_or_else(|| agent.id.to_string(), |task| task.to_string()),
         None => format!("operator of {}", engine.options.home.display()),
     };
-    Ok(Behalf { name, since: look_back })
+    Ok(Requester { name, since: look_back })
 }
 
 /// Marker of an issue.
-fn marker(repository: &str, behalf: &Behalf, issue: &IssueDraft) -> String {
+fn marker(repository: &str, behalf: &Requester, issue: &IssueDraft) -> String {
     let mut hash = Sha256::new();
     for part in [repository, &behalf.name, &issue.title, &issue.body] {
         // The length before each part, so that no two lists of parts are the same text.
@@ -210,8 +210,8 @@ async fn open_one(
     engine: &Core,
     github: &GitHub,
     repository: &Repository,
-    wish: &IssuesJob,
-    behalf: &Behalf,
+    params: &IssuesJob,
+    behalf: &Requester,
     issue: IssueDraft,
 ) -> Result<Created, JobError> {
     let key = key_of(repository);
@@ -234,7 +234,7 @@ async fn open_one(
     let Issue { number, url, title } = there;
     let row = GithubIssue {
         marker,
-        agent: wish.caller,
+        agent: params.caller,
         repository: key,
         issue: number,
         url: url.clone(),

@@ -1,7 +1,7 @@
 //! Merges approved work into the branch it is meant for: one after the other for each branch, tried and
 //! checked before the branch moves. What does not fit is sent back, and what a person has to see to is held.
 //!
-//! Two errands make a merge. The first finds out at once what was approved, because the branch may move while
+//! Two outbox jobs make a merge. The first finds out at once what was approved, because the branch may move while
 //! others are merged; the second waits for its turn.
 
 mod check;
@@ -20,10 +20,10 @@ use super::{Ending, JobError, Point, notes_of, params_of};
 use crate::call::cx::find_task;
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
-use crate::delivery::merge_queue::{self, BranchHead, Details, Handed, in_review};
+use crate::delivery::merge_queue::{self, BranchHead, Details, SubmittedWork, in_review};
 use crate::delivery::outbox::params::{MergeJob, MergeNotes};
 use crate::delivery::worktree_setup::settled;
-use crate::mail::letter::Word;
+use crate::mail::outgoing::MailText;
 use check::Checked;
 use trial::{Step, Trial};
 
@@ -44,21 +44,21 @@ enum Verdict {
 /// Finds out what was approved, or merges it.
 pub(super) async fn run(
     engine: &Core,
-    errand: &OutboxJob,
+    outbox_job: &OutboxJob,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
-    match params_of(errand)? {
-        MergeJob::Pin { merge, task, errand: next, squash, commit } => {
+    match params_of(outbox_job)? {
+        MergeJob::Pin { merge, task, job: next, squash, commit } => {
             let squash = squash.unwrap_or(engine.settings().review.squash);
-            pin(engine, errand, PinJob { merge, task, next, squash, commit }).await
+            pin(engine, outbox_job, PinJob { merge, task, next, squash, commit }).await
         }
-        MergeJob::Merge { merge } => merge_one(engine, errand, merge, shutdown).await,
+        MergeJob::Merge { merge } => merge_one(engine, outbox_job, merge, shutdown).await,
     }
 }
 
 /// The place after a merge's end is on record.
-pub(super) fn recorded(engine: &Core, errand: &OutboxJob) {
-    match params_of(errand) {
+pub(super) fn recorded(engine: &Core, outbox_job: &OutboxJob) {
+    match params_of(outbox_job) {
         Ok(MergeJob::Pin { .. }) => engine.point(Point::MergeQueued),
         _ => engine.point(Point::MergeRecorded),
     }
@@ -67,13 +67,13 @@ pub(super) fn recorded(engine: &Core, errand: &OutboxJob) {
 /// Holds a merge that failed for internal reasons.
 pub(super) async fn undo(
     engine: &Core,
-    errand: &OutboxJob,
+    outbox_job: &OutboxJob,
     error: &ToolError,
 ) -> Result<(), ToolError> {
-    let id = match params_of(errand) {
+    let id = match params_of(outbox_job) {
         Ok(MergeJob::Merge { merge }) => merge,
         Ok(MergeJob::Pin { task, commit: Some(_), .. }) => {
-            return not_queued(engine, errand, task, error).await;
+            return not_queued(engine, outbox_job, task, error).await;
         }
         Ok(MergeJob::Pin { commit: None, .. }) | Err(_) => return Ok(()),
     };
@@ -98,11 +98,11 @@ pub(super) async fn undo(
 /// Tells the human that work which a reviewer approved was not merged. It stays in review.
 async fn not_queued(
     engine: &Core,
-    errand: &OutboxJob,
+    outbox_job: &OutboxJob,
     task: TaskId,
     error: &ToolError,
 ) -> Result<(), ToolError> {
-    let (clock, caller, why) = (engine.clone(), errand.caller, error.message.clone());
+    let (clock, caller, why) = (engine.clone(), outbox_job.caller, error.message.clone());
     engine
         .store
         .write(move |tx| {
@@ -111,7 +111,7 @@ async fn not_queued(
                 return Ok(());
             }
             let number = TaskRef::Number(task.number);
-            let word = Word {
+            let word = MailText {
                 subject: format!("Not Merged: {number} {}", task.title),
                 body: format!(
                     "A reviewer approved {number} (`{}`), and it was not merged: {why}.\n\nSee the changes with \
@@ -129,16 +129,17 @@ async fn not_queued(
 struct PinJob {
     merge: MergeId,
     task: TaskId,
-    /// The errand that merges it
+    /// The job that merges it
     next: OutboxJobId,
     squash: bool,
     commit: Option<String>,
 }
 
 /// Reads where the approved branch stands, before anything else happens to it.
-async fn pin(engine: &Core, errand: &OutboxJob, job: PinJob) -> Result<Ending, JobError> {
+async fn pin(engine: &Core, outbox_job: &OutboxJob, job: PinJob) -> Result<Ending, JobError> {
     let PinJob { merge: id, task, next, squash, commit } = job;
-    let handed = engine.store.read(|tx| Handed::of(tx, find_task(tx, &TaskRef::Id(task))?))?;
+    let handed =
+        engine.store.read(|tx| SubmittedWork::of(tx, find_task(tx, &TaskRef::Id(task))?))?;
     let worker = handed.worker.as_ref().map(|worker| worker.id);
     // What its author left uncommitted is on the branch once its worktree was looked after.
     if let Some(ended) = handed.worker.as_ref().filter(|worker| worker.ended_at().is_some()) {
@@ -156,7 +157,7 @@ async fn pin(engine: &Core, errand: &OutboxJob, job: PinJob) -> Result<Ending, J
         let message = format!("`{}` has changed since {commit} was approved", found.branch);
         return Err(JobError::Never(ToolError::conflict(message)));
     }
-    let (settings, caller) = (engine.settings(), errand.caller);
+    let (settings, caller) = (engine.settings(), outbox_job.caller);
     Ok(Box::new(move |tx, now| {
         let mut task = find_task(tx, &TaskRef::Id(task))?;
         in_review(&task)?;
@@ -180,18 +181,18 @@ async fn pin(engine: &Core, errand: &OutboxJob, job: PinJob) -> Result<Ending, J
     }))
 }
 
-/// Puts approved work into the queue, with the errand that merges it.
+/// Puts approved work into the queue, with the job that merges it.
 fn queue(
     tx: &mut Tx<'_>,
     new: &NewMerge,
-    errand: OutboxJobId,
+    outbox_job: OutboxJobId,
     now: Timestamp,
 ) -> Result<Value, ToolError> {
     tx.merge_insert(new, now)?;
     let merge = tx.merge_get(new.id)?;
     let merge =
         merge.ok_or_else(|| ToolError::not_found(format!("there is no merge `{}`", new.id)))?;
-    merge_queue::line_up(tx, &merge, errand, new.approved_by, now)?;
+    merge_queue::line_up(tx, &merge, outbox_job, new.approved_by, now)?;
     Ok(json!({ "status": "queued" }))
 }
 
@@ -207,7 +208,7 @@ struct Job {
 /// Merges what is in the queue.
 async fn merge_one(
     engine: &Core,
-    errand: &OutboxJob,
+    outbox_job: &OutboxJob,
     id: MergeId,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
@@ -215,11 +216,11 @@ async fn merge_one(
         return Ok(Box::new(|_, _| Ok(json!({ "status": MergeState::SentBack }))));
     };
     engine.point(Point::MergeAsked);
-    let job = Job { merge, task, at: errand.created_at };
-    let mut notes: MergeNotes = notes_of(errand)?.unwrap_or_default();
+    let job = Job { merge, task, at: outbox_job.created_at };
+    let mut notes: MergeNotes = notes_of(outbox_job)?.unwrap_or_default();
     let mut rounds = 0;
     let verdict = loop {
-        if let Some(verdict) = round(engine, errand.id, &mut notes, &job, shutdown).await? {
+        if let Some(verdict) = round(engine, outbox_job.id, &mut notes, &job, shutdown).await? {
             break verdict;
         }
         rounds += 1;
@@ -273,7 +274,7 @@ async fn begin(engine: &Core, id: MergeId) -> Result<Option<(Merge, Task)>, Tool
 /// Tries once to get it in; nothing if the branch moved meanwhile.
 async fn round(
     engine: &Core,
-    errand: OutboxJobId,
+    outbox_job: OutboxJobId,
     notes: &mut MergeNotes,
     job: &Job,
     shutdown: &CancellationToken,
@@ -284,7 +285,7 @@ async fn round(
         Step::Over(verdict) => return Ok(Some(verdict)),
         Step::Try(trial) => trial,
     };
-    match check::check(engine, errand, notes, job, &trial, shutdown).await? {
+    match check::check(engine, outbox_job, notes, job, &trial, shutdown).await? {
         Checked::Passed => {}
         Checked::Failed(reason, details) => return Ok(Some(Verdict::Back(reason, details))),
         Checked::Impossible(reason, details) => return Ok(Some(Verdict::Held(reason, details))),

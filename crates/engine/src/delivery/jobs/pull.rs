@@ -21,7 +21,7 @@ use crate::delivery::github::{self, Remote, follow, key_of};
 use crate::delivery::outbox::params::PullJob;
 use crate::delivery::reviews::{self, Closing, FEEDBACK_FILE, tell};
 use crate::delivery::worktree_setup::{no_branch, ourselves, work_of};
-use crate::mail::letter::Word;
+use crate::mail::outgoing::MailText;
 use crate::tasks::task_change;
 
 /// The base where nobody knows better.
@@ -57,43 +57,43 @@ struct Source {
 }
 
 /// Opens the pull request, or finds it open.
-pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish = params_of(errand)?;
-    open_as(engine, errand, wish).await
+pub(super) async fn run(engine: &Core, job: &OutboxJob) -> Result<Ending, JobError> {
+    let params = params_of(job)?;
+    open_as(engine, job, params).await
 }
 
 /// Opens a pull request as a part of any job, whose notes it uses.
 pub(super) async fn open_as(
     engine: &Core,
-    errand: &OutboxJob,
-    wish: PullJob,
+    job: &OutboxJob,
+    params: PullJob,
 ) -> Result<Ending, JobError> {
     engine.point(Point::PullAsked);
-    let owner = wish.agent.or(wish.caller).ok_or_else(|| {
+    let owner = params.agent.or(params.caller).ok_or_else(|| {
         ToolError::wrong_state("a pull request needs an agent")
             .hint("name the agent to act as: `--as <agent>`")
     })?;
-    let asked = wish.clone();
+    let asked = params.clone();
     let source = engine.outside(move |engine| source(engine, &asked)).await?;
     let github = github::client(engine)?;
-    let base = base(engine, &github, &wish, &source).await?;
-    let (place, into, at) = (source.clone(), base.clone(), errand.created_at);
+    let base = base(engine, &github, &params, &source).await?;
+    let (place, into, at) = (source.clone(), base.clone(), job.created_at);
     let commit = engine.outside(move |engine| clean(engine, &place, &into, at)).await?;
     engine.point(Point::PullCleaned);
     let place = source.clone();
     engine.outside(move |engine| push(engine, &place, commit)).await?;
     engine.point(Point::PullPushed);
-    let pull = open(engine, &github, errand, &wish, &source, &base).await?;
+    let pull = open(engine, &github, job, &params, &source, &base).await?;
     engine.point(Point::PullOpened);
     let settings = engine.settings();
     let repository = key_of(&source.repository);
-    Ok(Box::new(move |tx, now| record(tx, &settings, &wish, owner, &repository, &pull, now)))
+    Ok(Box::new(move |tx, now| record(tx, &settings, &params, owner, &repository, &pull, now)))
 }
 
 /// Finds the branch, and the repository on GitHub.
-fn source(engine: &Core, wish: &PullJob) -> Result<Source, JobError> {
-    let work = wish.agent.map(|agent| work_of(engine, agent)).transpose();
-    let (dir, branch, head) = match (&wish.branch, work) {
+fn source(engine: &Core, params: &PullJob) -> Result<Source, JobError> {
+    let work = params.agent.map(|agent| work_of(engine, agent)).transpose();
+    let (dir, branch, head) = match (&params.branch, work) {
         (Some(branch), work) => {
             let repo = engine.repo(&engine.options.project)?;
             let head =
@@ -106,7 +106,7 @@ fn source(engine: &Core, wish: &PullJob) -> Result<Source, JobError> {
         }
         (None, work) => {
             let work = work?.ok_or_else(|| ToolError::wrong_state("there is no branch"))?;
-            own_branch(engine, wish, work.dir)?
+            own_branch(engine, params, work.dir)?
         }
     };
     let repo = engine.repo(&engine.options.project)?;
@@ -118,10 +118,10 @@ fn source(engine: &Core, wish: &PullJob) -> Result<Source, JobError> {
 /// Branch checked out in an agent's directory; uncommitted work is refused.
 fn own_branch(
     engine: &Core,
-    wish: &PullJob,
+    params: &PullJob,
     dir: PathBuf,
 ) -> Result<(Option<PathBuf>, String, String), JobError> {
-    let agent = wish.agent;
+    let agent = params.agent;
     if !dir.is_dir() {
         // It has ended meanwhile, and its worktree was taken away; the branch was not.
         let worktree = agent.map(|agent| engine.store.read(|tx| tx.worktree_of(agent))).transpose();
@@ -137,7 +137,7 @@ fn own_branch(
     let state = repo.state(&dir)?;
     let branch = state.branch.clone().ok_or_else(no_branch)?;
     let head = state.head.clone().ok_or(GitError::NoCommits)?;
-    if wish.caller == agent && !state.is_clean() {
+    if params.caller == agent && !state.is_clean() {
         let open = [state.staged, state.unstaged, state.untracked].concat();
         let message = format!(
             "{} files are not committed, and a pull request contains only commits",
@@ -161,17 +161,18 @@ fn gone(branch: &str) -> ToolError {
 async fn base(
     engine: &Core,
     github: &GitHub,
-    wish: &PullJob,
+    params: &PullJob,
     source: &Source,
 ) -> Result<String, JobError> {
-    let known = wish.agent.or(wish.caller).map(|agent| engine.store.read(|tx| tx.pull_of(agent)));
+    let known =
+        params.agent.or(params.caller).map(|agent| engine.store.read(|tx| tx.pull_of(agent)));
     let known = known.transpose().map_err(ToolError::from)?.flatten();
     let open = known.filter(|known| {
         known.state == PullState::Open
             && known.branch == source.branch
             && known.repository == key_of(&source.repository)
     });
-    let base = match (&wish.base, open, &source.usual) {
+    let base = match (&params.base, open, &source.usual) {
         (Some(base), _, _) => base.clone(),
         (None, Some(open), _) => open.base,
         (None, None, Some(usual)) => usual.clone(),
@@ -288,8 +289,8 @@ pub(crate) struct Notes {
 async fn open(
     engine: &Core,
     github: &GitHub,
-    errand: &OutboxJob,
-    wish: &PullJob,
+    job: &OutboxJob,
+    params: &PullJob,
     source: &Source,
     base: &str,
 ) -> Result<Pull, JobError> {
@@ -298,14 +299,14 @@ async fn open(
     let found = found.map_err(|error| failed(engine, error))?;
     let newest = found.as_ref().map(|pull| pull.number);
     // One that was not there before is ours, even if somebody was quick to decide on it.
-    let is_ours = notes_of::<Notes>(errand)?.is_some_and(|notes| newest > notes.newest);
+    let is_ours = notes_of::<Notes>(job)?.is_some_and(|notes| newest > notes.newest);
     if let Some(pull) = found.filter(|pull| is_ours || pull.state == PullState::Open) {
         return Ok(pull);
     }
-    note(engine, errand.id, &Notes { newest }).await?;
+    note(engine, job.id, &Notes { newest }).await?;
     let new = NewPull {
-        title: wish.title.clone(),
-        body: wish.description.clone(),
+        title: params.title.clone(),
+        body: params.description.clone(),
         head: branch.clone(),
         base: base.to_owned(),
     };
@@ -336,7 +337,7 @@ pub(super) fn failed(engine: &Core, error: GitHubError) -> JobError {
 fn record(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    wish: &PullJob,
+    params: &PullJob,
     owner: AgentId,
     repository: &str,
     pull: &Pull,
@@ -354,8 +355,8 @@ fn record(
     } else {
         tx.pull_insert(&PullRequest {
             agent: owner,
-            opened_by: wish.caller,
-            epic: wish.epic,
+            opened_by: params.caller,
+            epic: params.epic,
             repository: opened.repository.clone(),
             pull: pull.number,
             url: pull.url.clone(),
@@ -374,18 +375,18 @@ fn record(
             base: pull.base.clone(),
             title: pull.title.clone(),
             state: pull.state,
-            opened_by: wish.caller,
-            epic_id: wish.epic,
+            opened_by: params.caller,
+            epic_id: params.epic,
         });
         tell(tx, owner, data, now)?;
-        if wish.epic.is_none() {
+        if params.epic.is_none() {
             note_on_task(tx, owner, &pull.url, now)?;
         }
     }
-    let reviewer = wish.caller.filter(|caller| *caller != owner);
+    let reviewer = params.caller.filter(|caller| *caller != owner);
     let review = reviewer.map(|reviewer| tx.review_by(reviewer)).transpose()?.flatten();
     if let Some(review) = review.filter(|review| review.coder == owner && !review.state.is_over()) {
-        let word = Word {
+        let word = MailText {
             subject: format!(
                 "Review {}: approved, pull request #{}",
                 review.iteration, pull.number

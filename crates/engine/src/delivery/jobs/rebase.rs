@@ -26,19 +26,19 @@ pub(crate) struct Notes {
 }
 
 /// Rebases an agent's work.
-pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: RebaseJob = params_of(errand)?;
+pub(super) async fn run(engine: &Core, job: &OutboxJob) -> Result<Ending, JobError> {
+    let params: RebaseJob = params_of(job)?;
     engine.point(Point::RebaseAsked);
-    let notes = if let Some(notes) = notes_of::<Notes>(errand)? {
+    let notes = if let Some(notes) = notes_of::<Notes>(job)? {
         notes
     } else {
-        let asked = wish.clone();
+        let asked = params.clone();
         let notes = engine.outside(move |engine| plan(engine, &asked)).await?;
-        note(engine, errand.id, &notes).await?;
+        note(engine, job.id, &notes).await?;
         notes
     };
     engine.point(Point::RebaseNoted);
-    let (agent, at, plan) = (wish.agent, errand.created_at, notes.clone());
+    let (agent, at, plan) = (params.agent, job.created_at, notes.clone());
     let head = engine
         .outside(move |engine| {
             let work = work_of(engine, agent)?;
@@ -58,8 +58,8 @@ pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, Job
 }
 
 /// Finds out what is to be done.
-fn plan(engine: &Core, wish: &RebaseJob) -> Result<Notes, ToolError> {
-    let work = work_of(engine, wish.agent)?;
+fn plan(engine: &Core, params: &RebaseJob) -> Result<Notes, ToolError> {
+    let work = work_of(engine, params.agent)?;
     if !work.dir.is_dir() {
         return Err(ToolError::wrong_state(format!(
             "your worktree `{}` is gone",
@@ -71,7 +71,7 @@ fn plan(engine: &Core, wish: &RebaseJob) -> Result<Notes, ToolError> {
     let state = repo.state(&work.dir)?;
     let branch = state.branch.ok_or_else(no_branch)?;
     let before = state.head.ok_or(GitError::NoCommits)?;
-    let (onto, commit) = onto(&repo, wish, &work)?;
+    let (onto, commit) = onto(&repo, params, &work)?;
     if onto == branch {
         return Err(
             ToolError::invalid(format!("`{onto}` is your own branch")).detail("field", "onto")
@@ -81,8 +81,8 @@ fn plan(engine: &Core, wish: &RebaseJob) -> Result<Notes, ToolError> {
 }
 
 /// The branch that the work is put on, and where it stands.
-fn onto(repo: &Repo, wish: &RebaseJob, work: &Work) -> Result<(String, String), ToolError> {
-    let name = wish.onto.clone().or_else(|| work.target.clone()).ok_or_else(|| {
+fn onto(repo: &Repo, params: &RebaseJob, work: &Work) -> Result<(String, String), ToolError> {
+    let name = params.onto.clone().or_else(|| work.target.clone()).ok_or_else(|| {
         ToolError::invalid("the target branch of your work is unknown")
             .detail("field", "onto")
             .hint("pass the branch to rebase onto as `onto`")

@@ -34,23 +34,23 @@ struct Fork {
 }
 
 /// Forks the worktree and records the review.
-pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: ReviewJob = params_of(errand)?;
+pub(super) async fn run(engine: &Core, job: &OutboxJob) -> Result<Ending, JobError> {
+    let params: ReviewJob = params_of(job)?;
     engine.point(Point::ReviewAsked);
-    let asked = wish.clone();
+    let asked = params.clone();
     let fork = engine.outside(move |engine| fork(engine, &asked)).await?;
     engine.point(Point::ReviewForked);
     let settings = engine.settings();
-    Ok(Box::new(move |tx, now| record(tx, &settings, &wish, &fork, now)))
+    Ok(Box::new(move |tx, now| record(tx, &settings, &params, &fork, now)))
 }
 
-fn fork(engine: &Core, wish: &ReviewJob) -> Result<Fork, ToolError> {
-    let work = work_of(engine, wish.coder)?;
+fn fork(engine: &Core, params: &ReviewJob) -> Result<Fork, ToolError> {
+    let work = work_of(engine, params.coder)?;
     let repo = engine.repo(&work.dir)?;
     let mut state = repo.state(&work.dir)?;
-    if wish.at_end && !state.is_clean() {
+    if params.at_end && !state.is_clean() {
         // Nobody works there any more, so that what was left is all there will be.
-        let about = format!("Uncommitted work of {}", wish.coder);
+        let about = format!("Uncommitted work of {}", params.coder);
         repo.commit_all(&work.dir, &about, &ourselves(engine.now()))?;
         state = repo.state(&work.dir)?;
     }
@@ -66,13 +66,13 @@ fn fork(engine: &Core, wish: &ReviewJob) -> Result<Fork, ToolError> {
         .hint("remove or ignore files that do not belong to the work first")
         .detail("files", open));
     }
-    if work.base.as_deref() == Some(commit.as_str()) && !wish.at_end {
+    if work.base.as_deref() == Some(commit.as_str()) && !params.at_end {
         return Err(ToolError::conflict("there is nothing to review: you have no commits")
             .hint("commit your work first, with `git commit` or the tool `git_commit`"));
     }
     engine.make_worktrees_folder()?;
-    let path = engine.worktree_path(wish.reviewer);
-    repo.worktree_add(&path, &review_branch_of(wish.reviewer), &commit)?;
+    let path = engine.worktree_path(params.reviewer);
+    repo.worktree_add(&path, &review_branch_of(params.reviewer), &commit)?;
     crate::delivery::worktree_setup::point_to_home(engine, &path)?;
     let from = work.target.clone().or_else(|| work.base.clone());
     let changed = match from.map(|from| repo.changed_files(&from, &commit)).transpose() {
@@ -95,11 +95,11 @@ fn fork(engine: &Core, wish: &ReviewJob) -> Result<Fork, ToolError> {
 fn record(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    wish: &ReviewJob,
+    params: &ReviewJob,
     fork: &Fork,
     now: Timestamp,
 ) -> Result<Value, ToolError> {
-    let mut coder = find_agent(tx, wish.coder)?;
+    let mut coder = find_agent(tx, params.coder)?;
     transition::next_state(&coder, AgentEvent::AskedReview, now).map_err(|error| match error {
         MoveError::Illegal(illegal) => {
             ToolError::wrong_state(format!("agent `{}` is {}", coder.id, illegal.from))
@@ -108,7 +108,7 @@ fn record(
     })?;
     let (iterations, _, limits) = history(tx, settings, coder.id)?;
     let iteration = limits.next(iterations).map_err(|limit| limit_error(coder.id, limit))?;
-    let values = values(tx, &coder, wish, fork, iteration, limits.max_iterations + limits.more)?;
+    let values = values(tx, &coder, params, fork, iteration, limits.max_iterations + limits.more)?;
     let template = settings.review_template.as_deref().unwrap_or(prompt::REVIEW_TEMPLATE);
     let ask = Draft {
         role: Some(settings.review.role.clone()),
@@ -116,39 +116,39 @@ fn record(
         summary: Some(format!("review {iteration} of {}", coder.id)),
         task: coder.task.map(TaskRef::Id),
         cwd: Some(fork.path.display().to_string()),
-        wish: RunOptions { claims: Claims::Nothing, ..RunOptions::default() },
+        options: RunOptions { claims: Claims::Nothing, ..RunOptions::default() },
         ..Draft::default()
     };
     let data = EventData::ReviewRequested(ReviewRequested {
         coder_id: coder.id,
-        reviewer_id: wish.reviewer,
+        reviewer_id: params.reviewer,
         iteration,
         branch: fork.branch.clone(),
         commit: fork.commit.clone(),
     });
     tell(tx, coder.id, data, now)?;
-    draft::beside(tx, settings, &coder, wish.reviewer, &ask, now)?;
-    let branch = review_branch_of(wish.reviewer);
+    draft::beside(tx, settings, &coder, params.reviewer, &ask, now)?;
+    let branch = review_branch_of(params.reviewer);
     let path = fork.path.display().to_string();
     let (base, target) = (fork.commit.clone(), Some(fork.branch.clone()));
-    let tree = NewWorktree { agent: wish.reviewer, path: path.clone(), branch, base, target };
+    let tree = NewWorktree { agent: params.reviewer, path: path.clone(), branch, base, target };
     tx.worktree_insert(&tree, now)?;
-    tx.worktree_set(wish.reviewer, WorktreeState::There)?;
-    tx.worktree_unwanted(wish.reviewer)?;
+    tx.worktree_set(params.reviewer, WorktreeState::There)?;
+    tx.worktree_unwanted(params.reviewer)?;
     let review = NewReview {
         coder: coder.id,
-        reviewer: wish.reviewer,
+        reviewer: params.reviewer,
         iteration,
         branch: fork.branch.clone(),
         commit: fork.commit.clone(),
-        message: wish.message.clone(),
+        message: params.message.clone(),
     };
     tx.review_insert(&review, now)?;
     transition::advance(tx, &mut coder, AgentEvent::AskedReview, now)?;
     let tmux = settings.roles.get(&settings.review.role).is_some_and(|role| role.tmux);
     Ok(json!({
-        "review_instance_id": wish.reviewer,
-        "session_name": tmux.then(|| wish.reviewer.to_string()),
+        "review_instance_id": params.reviewer,
+        "session_name": tmux.then(|| params.reviewer.to_string()),
         "worktree_path": path,
         "branch_name": fork.branch,
         "review_iteration": iteration,
@@ -158,7 +158,7 @@ fn record(
 fn values(
     tx: &Tx<'_>,
     coder: &Agent,
-    wish: &ReviewJob,
+    params: &ReviewJob,
     fork: &Fork,
     iteration: u32,
     max: u32,
@@ -174,15 +174,15 @@ fn values(
     let before: Vec<String> = tx
         .feedback_of(coder.id)?
         .iter()
-        .map(|said| format!("### {}\n\n{}", said.kind, said.body))
+        .map(|output| format!("### {}\n\n{}", output.kind, output.body))
         .collect();
     let or = |text: Option<String>, none: &str| text.unwrap_or_else(|| none.to_owned());
     let values = json!({
         "coder": coder.id, "task": task, "branch": fork.branch, "commit": fork.commit,
         "target": or(fork.target.clone(), "no known branch"),
         "iteration": iteration, "max_iterations": max,
-        "message": or(wish.message.clone(), "Nothing."),
-        "instructions": or(wish.instructions.clone(), "The author gave no instructions."),
+        "message": or(params.message.clone(), "Nothing."),
+        "instructions": or(params.instructions.clone(), "The author gave no instructions."),
         "changes": if fork.changes.is_empty() { "Ask git." } else { fork.changes.as_str() },
         "feedback": if before.is_empty() { "Nothing.".to_owned() } else { before.join("\n\n") },
     });
@@ -193,30 +193,30 @@ fn values(
 /// and a person decides about its work.
 pub(super) async fn undo(
     engine: &Core,
-    errand: &OutboxJob,
+    job: &OutboxJob,
     error: &ToolError,
 ) -> Result<(), ToolError> {
-    let Ok(wish) = params_of::<ReviewJob>(errand) else { return Ok(()) };
+    let Ok(params) = params_of::<ReviewJob>(job) else { return Ok(()) };
     // Once it is on record the reviewer's end takes it away.
-    if engine.store.read(|tx| tx.review_by(wish.reviewer))?.is_some() {
+    if engine.store.read(|tx| tx.review_by(params.reviewer))?.is_some() {
         return Ok(());
     }
-    let path = engine.worktree_path(wish.reviewer);
+    let path = engine.worktree_path(params.reviewer);
     engine
         .outside(move |engine| {
             if path.exists() {
                 let repo = engine.repo(&engine.options.project)?;
                 repo.worktree_remove(&path)?;
-                repo.branch_delete_if_reachable(&review_branch_of(wish.reviewer))?;
+                repo.branch_delete_if_reachable(&review_branch_of(params.reviewer))?;
             }
             Ok::<_, ToolError>(())
         })
         .await?;
-    if wish.at_end {
+    if params.at_end {
         let (settings, clock, why) = (engine.settings(), engine.clone(), error.message.clone());
         let end = move |tx: &mut Tx<'_>| {
             let now = clock.now();
-            let coder = find_agent(tx, wish.coder)?;
+            let coder = find_agent(tx, params.coder)?;
             if coder.state == AgentState::WaitingReview {
                 note_no_reviewer(tx, &coder, &why, now)?;
                 let stop = StopRequest { outcome: Outcome::Succeeded, reason: "done".to_owned() };

@@ -56,48 +56,49 @@ impl OutboxRunner {
     async fn turn(&self) -> Result<NextRun, ToolError> {
         let now = self.engine.now();
         let open = self.engine.store.read(|tx| tx.outbox_jobs_open())?;
-        let later = |errand: &&OutboxJob| errand.due_at > now;
+        let later = |outbox_job: &&OutboxJob| outbox_job.due_at > now;
         // Only what its agent's worktree stood in the way of is helped by the agent doing something.
-        let awaits =
-            |errand: &OutboxJob| errand.agent.filter(|_| errand.kind == OutboxJobKind::Feedback);
+        let awaits = |outbox_job: &OutboxJob| {
+            outbox_job.agent.filter(|_| outbox_job.kind == OutboxJobKind::Feedback)
+        };
         let waiting = open.iter().filter(later).filter_map(awaits).collect();
         let heard = self.engine.outbox.turn(waiting);
         let mut lanes = HashSet::new();
-        for errand in &open {
-            let is_due =
-                errand.due_at <= now || awaits(errand).is_some_and(|agent| heard.contains(&agent));
+        for outbox_job in &open {
+            let is_due = outbox_job.due_at <= now
+                || awaits(outbox_job).is_some_and(|agent| heard.contains(&agent));
             // What waits for its time holds nobody back.
-            if is_due && lanes.insert(errand.lane.clone()) {
-                self.begin(errand);
+            if is_due && lanes.insert(outbox_job.lane.clone()) {
+                self.begin(outbox_job);
             }
         }
-        let dues = open.iter().filter(later).map(|errand| errand.due_at);
+        let dues = open.iter().filter(later).map(|outbox_job| outbox_job.due_at);
         let swept = crate::delivery::reviews::sweep(&self.engine, now).await?;
         let polled = self.poll.turn(&self.engine, &self.tasks, &self.shutdown, now)?;
         Ok(NextRun::due(dues.chain(swept).chain(polled).min(), now))
     }
 
-    fn begin(&self, errand: &OutboxJob) {
+    fn begin(&self, outbox_job: &OutboxJob) {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
-        if !busy.insert(errand.lane.clone()) {
+        if !busy.insert(outbox_job.lane.clone()) {
             return;
         }
         drop(busy);
         let lane = BusyLane {
             engine: self.engine.clone(),
-            lane: errand.lane.clone(),
+            lane: outbox_job.lane.clone(),
             busy: Arc::clone(&self.busy),
         };
-        let (engine, errand) = (self.engine.clone(), errand.clone());
+        let (engine, outbox_job) = (self.engine.clone(), outbox_job.clone());
         let (tasks, shutdown) = (self.tasks.clone(), self.shutdown.clone());
         self.tasks.spawn(async move {
             // A task of its own, so that a panic in it ends nothing else.
-            let (own, job) = (engine.clone(), errand.clone());
+            let (own, job) = (engine.clone(), outbox_job.clone());
             let done = tasks.spawn(async move { run(&own, job, &shutdown).await }).await;
             if let Err(error) = done
                 && let Some(message) = panics::message_of(error)
             {
-                panicked(&engine, &errand, message).await;
+                panicked(&engine, &outbox_job, message).await;
             }
             drop(lane);
         });
@@ -137,19 +138,19 @@ impl Drop for BusyLane {
 }
 
 /// Has a job that panicked begun again after a pause, or gives it up after the last attempt.
-async fn panicked(engine: &Delivery, errand: &OutboxJob, message: String) {
-    let (id, kind, is_last) = (errand.id, errand.kind, errand.tries >= RETRIES);
-    let delay = panics::restart_delay(errand.tries);
+async fn panicked(engine: &Delivery, outbox_job: &OutboxJob, message: String) {
+    let (id, kind, is_last) = (outbox_job.id, outbox_job.kind, outbox_job.tries >= RETRIES);
+    let delay = panics::restart_delay(outbox_job.tries);
     let next = if is_last {
         "it is abandoned".to_owned()
     } else {
         format!("it is retried in {} s", delay.as_secs())
     };
     let doing = format!("running the outbox job `{kind}` {id}");
-    panics::report(engine, PanicReport { agent: errand.agent, doing, message, next }).await;
+    panics::report(engine, PanicReport { agent: outbox_job.agent, doing, message, next }).await;
     let written = if is_last {
         let error = ToolError::new(Code::InternalError, format!("the outbox job {id} panicked"));
-        give_up(engine, errand, &error).await
+        give_up(engine, outbox_job, &error).await
     } else {
         let due = engine.now().after_millis(i64::try_from(delay.as_millis()).unwrap_or(1000));
         engine.store.write(move |tx| tx.outbox_job_retry(id, due)).await.map_err(ToolError::from)
@@ -159,16 +160,16 @@ async fn panicked(engine: &Delivery, errand: &OutboxJob, message: String) {
     }
 }
 
-/// Does an errand, and writes down what came of it.
-pub(super) async fn run(engine: &Delivery, errand: OutboxJob, shutdown: &CancellationToken) {
-    let (id, kind) = (errand.id, errand.kind);
-    let written = match act(engine, &errand, shutdown).await {
-        Ok(ending) => conclude(engine, &errand, ending).await,
+/// Does an outbox job, and writes down what came of it.
+pub(super) async fn run(engine: &Delivery, outbox_job: OutboxJob, shutdown: &CancellationToken) {
+    let (id, kind) = (outbox_job.id, outbox_job.kind);
+    let written = match act(engine, &outbox_job, shutdown).await {
+        Ok(ending) => conclude(engine, &outbox_job, ending).await,
         Err(JobError::Leave) => Ok(()),
-        Err(JobError::Until(due)) => later(engine, &errand, due).await,
-        Err(JobError::Again(error)) if errand.tries < RETRIES => {
+        Err(JobError::Until(due)) => later(engine, &outbox_job, due).await,
+        Err(JobError::Again(error)) if outbox_job.tries < RETRIES => {
             tracing::info!(%id, %kind, message = error.message, "outbox job failed; retrying soon");
-            let (id, due) = (errand.id, soon(engine));
+            let (id, due) = (outbox_job.id, soon(engine));
             engine
                 .store
                 .write(move |tx| tx.outbox_job_retry(id, due))
@@ -176,15 +177,15 @@ pub(super) async fn run(engine: &Delivery, errand: OutboxJob, shutdown: &Cancell
                 .map_err(ToolError::from)
         }
         Err(JobError::Again(error) | JobError::Never(error)) if error.is_panic() => {
-            return panicked(engine, &errand, error.causes()).await;
+            return panicked(engine, &outbox_job, error.causes()).await;
         }
         Err(JobError::Again(error) | JobError::Never(error)) => {
-            give_up(engine, &errand, &error).await
+            give_up(engine, &outbox_job, &error).await
         }
     };
     if let Err(error) = written {
         tracing::error!(%id, %kind, message = error.message, causes = error.causes(), "failed to record outbox job; rescheduling it");
-        if let Err(error) = later(engine, &errand, soon(engine)).await {
+        if let Err(error) = later(engine, &outbox_job, soon(engine)).await {
             tracing::error!(%id, causes = error.causes(), "failed to reschedule outbox job");
         }
     }
@@ -197,21 +198,23 @@ fn soon(engine: &Delivery) -> Timestamp {
 
 async fn act(
     engine: &Delivery,
-    errand: &OutboxJob,
+    outbox_job: &OutboxJob,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
     if shutdown.run_until_cancelled(engine.may_act()).await.is_none() {
         return Err(JobError::Leave);
     }
-    match errand.kind {
-        OutboxJobKind::Review => super::review::run(engine, errand).await,
-        OutboxJobKind::Feedback => super::feedback::run(engine, errand, shutdown).await,
-        OutboxJobKind::Commit => super::commit::run(engine, errand).await,
-        OutboxJobKind::Rebase => super::rebase::run(engine, errand).await,
-        OutboxJobKind::Tidy => super::tidy::run(engine, errand).await,
-        OutboxJobKind::Pull => unless_over(shutdown, super::pull::run(engine, errand)).await,
-        OutboxJobKind::Issues => unless_over(shutdown, super::issues::run(engine, errand)).await,
-        OutboxJobKind::Merge => super::merge::run(engine, errand, shutdown).await,
+    match outbox_job.kind {
+        OutboxJobKind::Review => super::review::run(engine, outbox_job).await,
+        OutboxJobKind::Feedback => super::feedback::run(engine, outbox_job, shutdown).await,
+        OutboxJobKind::Commit => super::commit::run(engine, outbox_job).await,
+        OutboxJobKind::Rebase => super::rebase::run(engine, outbox_job).await,
+        OutboxJobKind::Tidy => super::tidy::run(engine, outbox_job).await,
+        OutboxJobKind::Pull => unless_over(shutdown, super::pull::run(engine, outbox_job)).await,
+        OutboxJobKind::Issues => {
+            unless_over(shutdown, super::issues::run(engine, outbox_job)).await
+        }
+        OutboxJobKind::Merge => super::merge::run(engine, outbox_job, shutdown).await,
     }
 }
 
@@ -223,20 +226,24 @@ async fn unless_over(
     shutdown.run_until_cancelled(doing).await.unwrap_or(Err(JobError::Leave))
 }
 
-async fn later(engine: &Delivery, errand: &OutboxJob, due: Timestamp) -> Result<(), ToolError> {
-    let id = errand.id;
+async fn later(engine: &Delivery, outbox_job: &OutboxJob, due: Timestamp) -> Result<(), ToolError> {
+    let id = outbox_job.id;
     Ok(engine.store.write(move |tx| tx.outbox_job_reschedule(id, due)).await?)
 }
 
-/// Writes down what follows from an errand that was done, and that it was. What the record refuses then
+/// Writes down what follows from an outbox job that was done, and that it was. What the record refuses then
 /// was wanted too late.
-async fn conclude(engine: &Delivery, errand: &OutboxJob, ending: Ending) -> Result<(), ToolError> {
-    let (done, clock) = (errand.clone(), engine.clone());
+async fn conclude(
+    engine: &Delivery,
+    outbox_job: &OutboxJob,
+    ending: Ending,
+) -> Result<(), ToolError> {
+    let (done, clock) = (outbox_job.clone(), engine.clone());
     let written = engine
         .store
         .write(move |tx| {
             let now = clock.now();
-            if tx.outbox_job_get(done.id)?.is_none_or(|errand| errand.ended_at.is_some()) {
+            if tx.outbox_job_get(done.id)?.is_none_or(|outbox_job| outbox_job.ended_at.is_some()) {
                 return Ok(());
             }
             let answer = ending(tx, now)?;
@@ -246,32 +253,32 @@ async fn conclude(engine: &Delivery, errand: &OutboxJob, ending: Ending) -> Resu
         .await;
     match written {
         Ok(()) => {
-            recorded(engine, errand);
+            recorded(engine, outbox_job);
             Ok(())
         }
         Err(error) if error.is_transient() => Err(error),
-        Err(error) => give_up(engine, errand, &error).await,
+        Err(error) => give_up(engine, outbox_job, &error).await,
     }
 }
 
 /// Undoes what was begun, and writes down why.
 async fn give_up(
     engine: &Delivery,
-    errand: &OutboxJob,
+    outbox_job: &OutboxJob,
     error: &ToolError,
 ) -> Result<(), ToolError> {
-    tracing::info!(id = %errand.id, kind = %errand.kind, message = error.message, "outbox job failed; undoing it");
-    match errand.kind {
-        OutboxJobKind::Review => super::review::undo(engine, errand, error).await?,
-        OutboxJobKind::Merge => super::merge::undo(engine, errand, error).await?,
-        OutboxJobKind::Feedback => super::feedback::undo(engine, errand).await?,
+    tracing::info!(id = %outbox_job.id, kind = %outbox_job.kind, message = error.message, "outbox job failed; undoing it");
+    match outbox_job.kind {
+        OutboxJobKind::Review => super::review::undo(engine, outbox_job, error).await?,
+        OutboxJobKind::Merge => super::merge::undo(engine, outbox_job, error).await?,
+        OutboxJobKind::Feedback => super::feedback::undo(engine, outbox_job).await?,
         OutboxJobKind::Pull
         | OutboxJobKind::Issues
         | OutboxJobKind::Commit
         | OutboxJobKind::Rebase
         | OutboxJobKind::Tidy => {}
     }
-    let (failed, kept, clock) = (errand.clone(), error.kept(), engine.clone());
+    let (failed, kept, clock) = (outbox_job.clone(), error.kept(), engine.clone());
     engine
         .store
         .write(move |tx| {
@@ -286,24 +293,24 @@ async fn give_up(
 
 fn told(
     tx: &mut store::Tx<'_>,
-    errand: &OutboxJob,
+    outbox_job: &OutboxJob,
     status: ErrandStatus,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let ended = ErrandEnded { errand_id: errand.id, kind: errand.kind, status };
+    let ended = ErrandEnded { errand_id: outbox_job.id, kind: outbox_job.kind, status };
     let data = EventData::ErrandEnded(ended);
-    tx.event_append(now, &EventDraft { agent: errand.agent, task: None, data })?;
+    tx.event_append(now, &EventDraft { agent: outbox_job.agent, task: None, data })?;
     Ok(())
 }
 
-/// The place after an errand's end is on record.
-fn recorded(engine: &Delivery, errand: &OutboxJob) {
-    match errand.kind {
+/// The place after an job's end is on record.
+fn recorded(engine: &Delivery, outbox_job: &OutboxJob) {
+    match outbox_job.kind {
         OutboxJobKind::Review => engine.point(Point::ReviewRecorded),
         OutboxJobKind::Feedback => engine.point(Point::FeedbackRecorded),
         OutboxJobKind::Pull => engine.point(Point::PullRecorded),
         OutboxJobKind::Issues => engine.point(Point::IssuesRecorded),
-        OutboxJobKind::Merge => super::merge::recorded(engine, errand),
+        OutboxJobKind::Merge => super::merge::recorded(engine, outbox_job),
         OutboxJobKind::Tidy => engine.point(Point::TidyRecorded),
         OutboxJobKind::Commit => engine.point(Point::CommitRecorded),
         OutboxJobKind::Rebase => engine.point(Point::RebaseRecorded),

@@ -192,7 +192,7 @@ impl Yard {
                     agent: id,
                     prompt: "work".into(),
                     summary: "work".into(),
-                    wish: "{}".into(),
+                    options: "{}".into(),
                     resumed_from: before,
                     conversation: None,
                 };
@@ -223,15 +223,15 @@ impl Yard {
             .unwrap();
     }
 
-    /// Runs errands until none is left.
+    /// Runs outbox jobs until none is left.
     async fn settle(&self) {
         loop {
             let open = self.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap();
             if open.is_empty() {
                 return;
             }
-            for errand in open {
-                super::runner::run(&self.engine, errand, &CancellationToken::new()).await;
+            for job in open {
+                super::runner::run(&self.engine, job, &CancellationToken::new()).await;
             }
         }
     }
@@ -328,7 +328,7 @@ async fn live(yard: &mut Yard, deeds: Vec<(u8, Deed)>) {
         let kept = reachable.contains(&hash) || dir.is_dir() && Yard::files(&dir).contains(&hash);
         assert!(kept, "a file of {} is lost", dir.display());
     }
-    // Whoever is alive holds no disagreement against git, nor do the dead.
+    // Anyone who is alive holds no disagreement against git, nor do the dead.
     let engine = yard.engine.clone();
     let found = tokio::task::spawn_blocking(move || engine.disagreements()).await.unwrap().unwrap();
     assert_eq!(found, Vec::new());
@@ -388,7 +388,7 @@ async fn a_worktree_that_is_pruned_leaves_its_branch_and_a_rescue() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_goes_on_for_another_works_in_its_worktree_even_if_that_was_taken_away() {
+async fn a_successor_works_in_its_predecessors_worktree_even_if_that_was_removed() {
     let mut yard = Yard::new();
     let first = yard.hire().await;
     let dir = PathBuf::from(first.cwd.clone().unwrap());
@@ -408,15 +408,15 @@ async fn whoever_goes_on_for_another_works_in_its_worktree_even_if_that_was_take
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_errand_whose_notes_cannot_be_read_is_over_with_that() {
+async fn a_job_whose_notes_cannot_be_read_ends_with_an_error() {
     let mut yard = Yard::new();
     let agent = yard.hire().await;
     yard.end(agent.id, Outcome::Succeeded).await;
-    let mut errand = yard.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap().remove(0);
-    errand.notes = Some("{".into());
-    let Err(super::JobError::Never(error)) = super::notes_of::<MergeNotes>(&errand) else {
+    let mut job = yard.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap().remove(0);
+    job.notes = Some("{".into());
+    let Err(super::JobError::Never(error)) = super::notes_of::<MergeNotes>(&job) else {
         panic!("it was read");
     };
-    let named = format!("the record of outbox job `{}` is damaged: its notes", errand.id);
+    let named = format!("the record of outbox job `{}` is damaged: its notes", job.id);
     assert!(error.message.starts_with(&named), "{}", error.message);
 }

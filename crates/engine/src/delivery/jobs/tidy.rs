@@ -29,9 +29,9 @@ struct Tidied {
 }
 
 /// Keeps what is in a worktree safe, and takes it away if nobody wants it.
-pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
+pub(super) async fn run(engine: &Core, job: &OutboxJob) -> Result<Ending, JobError> {
     engine.point(Point::TidyAsked);
-    let id = errand.agent.ok_or_else(|| ToolError::invalid("a worktree needs an agent"))?;
+    let id = job.agent.ok_or_else(|| ToolError::invalid("a worktree needs an agent"))?;
     let found =
         engine.store.read(|tx| Ok::<_, ToolError>(tx.worktree_of(id)?.zip(tx.agent_get(id)?)))?;
     // Somebody may have gone on in it, and then it is not ours to look after.
@@ -142,6 +142,10 @@ fn is_spent(repo: &Repo, worktree: &Worktree, head: &str) -> Result<bool, GitErr
 
 /// The branch on which a rescue is: its name may have a number.
 fn rescue_named(repo: &Repo, branch: &str, commit: &str) -> Result<Option<String>, GitError> {
+    // Almost always it has none, and a list of all branches takes longer the more there are.
+    if repo.resolve(&format!("refs/heads/{branch}"))?.as_deref() == Some(commit) {
+        return Ok(Some(branch.to_owned()));
+    }
     let branches = repo.branches(branch)?;
     Ok(branches.into_iter().find(|(_, head)| head == commit).map(|(name, _)| name))
 }

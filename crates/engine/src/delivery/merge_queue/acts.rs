@@ -15,38 +15,38 @@ use crate::core::error::ToolError;
 use crate::core::handed_on;
 use crate::core::settings::Settings;
 use crate::crew::run::stop;
+use crate::delivery::check_environment::ApproverEnvironment;
 use crate::delivery::outbox::params::MergeJob;
 use crate::delivery::outbox::{self, NewJob, lane_to};
 use crate::delivery::service::Delivery;
 use crate::delivery::worktree_release;
-use crate::mail::letter::{self, Letter, Word};
+use crate::mail::outgoing::{self, MailText, OutgoingMail};
 use crate::tasks::task_change::{self, Mover};
 
 /// Note on a task that was sent back and has no agent.
 pub(crate) const NOBODY_WORKS: &str =
     "No agent works on it now, so it is pending; the next agent continues from its branch.";
 
-/// The errands about merges that are not over.
+/// The outbox jobs about merges that are not over.
 fn open(tx: &Tx<'_>) -> Result<Vec<(OutboxJobId, MergeJob)>, ToolError> {
-    let open =
-        tx.outbox_jobs_open()?.into_iter().filter(|errand| errand.kind == OutboxJobKind::Merge);
+    let open = tx.outbox_jobs_open()?.into_iter().filter(|job| job.kind == OutboxJobKind::Merge);
     open.map(|one| Ok((one.id, outbox::decode_params(&one)?))).collect()
 }
 
-/// The errand that is to find out what was approved of a task, and the merge that comes of it.
+/// The job that is to find out what was approved of a task, and the merge that comes of it.
 pub(crate) fn pinned_by(
     tx: &Tx<'_>,
     task: TaskId,
 ) -> Result<Option<(OutboxJobId, MergeId, OutboxJobId)>, ToolError> {
-    Ok(open(tx)?.into_iter().find_map(|(id, wish)| match wish {
-        MergeJob::Pin { merge, task: of, errand, .. } if of == task => Some((id, merge, errand)),
+    Ok(open(tx)?.into_iter().find_map(|(id, params)| match params {
+        MergeJob::Pin { merge, task: of, job, .. } if of == task => Some((id, merge, job)),
         MergeJob::Pin { .. } | MergeJob::Merge { .. } => None,
     }))
 }
 
-/// The errand that is to do a merge.
-pub(crate) fn errand_of(tx: &Tx<'_>, merge: MergeId) -> Result<Option<OutboxJobId>, ToolError> {
-    Ok(open(tx)?.into_iter().find_map(|(id, wish)| match wish {
+/// The job that is to do a merge.
+pub(crate) fn outbox_job_of(tx: &Tx<'_>, merge: MergeId) -> Result<Option<OutboxJobId>, ToolError> {
+    Ok(open(tx)?.into_iter().find_map(|(id, params)| match params {
         MergeJob::Merge { merge: of } if of == merge => Some(id),
         MergeJob::Pin { .. } | MergeJob::Merge { .. } => None,
     }))
@@ -60,16 +60,16 @@ pub(crate) fn requeue(
     now: Timestamp,
 ) -> Result<OutboxJobId, ToolError> {
     tx.merge_set(merge.id, MergeState::Queued, MergeChange::default(), now)?;
-    let errand = fresh(OutboxJobId::from_bits)?;
-    line_up(tx, merge, errand, caller, now)?;
-    Ok(errand)
+    let job = fresh(OutboxJobId::from_bits)?;
+    line_up(tx, merge, job, caller, now)?;
+    Ok(job)
 }
 
-/// Tells that work waits to be merged, and has it merged by an errand of that id.
+/// Tells that work waits to be merged, and has it merged by an outbox job of that id.
 pub(crate) fn line_up(
     tx: &mut Tx<'_>,
     merge: &Merge,
-    errand: OutboxJobId,
+    job: OutboxJobId,
     caller: Option<AgentId>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
@@ -80,10 +80,10 @@ pub(crate) fn line_up(
         commit: merge.commit.clone(),
     });
     tx.event_append(now, &EventDraft { agent: caller, task: Some(merge.task), data })?;
-    let wish = MergeJob::Merge { merge: merge.id };
+    let params = MergeJob::Merge { merge: merge.id };
     let (kind, lane) = (OutboxJobKind::Merge, lane_to(&merge.target));
-    let sending = NewJob { kind, lane, agent: merge.agent, caller, wish: &wish };
-    outbox::send_as(tx, errand, sending, now)
+    let sending = NewJob { kind, lane, agent: merge.agent, caller, params: &params };
+    outbox::send_as(tx, job, sending, now)
 }
 
 /// Says how a merge stands now, and tells of it.
@@ -125,7 +125,7 @@ pub(crate) fn take_out(
             .hint("wait for the outcome with `get_review_queue`")
             .detail("mergeId", merge.id.to_string()));
     }
-    // Its errand finds it like this, and ends.
+    // Its job finds it like this, and ends.
     let change = MergeChange { reason: Some(reason), ..MergeChange::default() };
     tell(tx, &merge, MergeState::SentBack, change, now)
 }
@@ -137,10 +137,10 @@ pub(crate) fn in_review(task: &Task) -> Result<(), ToolError> {
         return Ok(());
     }
     let number = TaskRef::Number(task.number);
-    let said = serde_json::to_value(state.office()).unwrap_or_default();
-    let said = said.as_str().unwrap_or_default().to_owned();
-    let message = format!("{number} is {said}, and only what is in REVIEW can be approved");
-    let error = ToolError::conflict(message).detail("state", said);
+    let text = serde_json::to_value(state.office()).unwrap_or_default();
+    let text = text.as_str().unwrap_or_default().to_owned();
+    let message = format!("{number} is {text}, and only what is in REVIEW can be approved");
+    let error = ToolError::conflict(message).detail("state", text);
     Err(match state {
         TaskStateName::Completed => {
             error.hint("there is nothing left to decide: it was merged, or it left no changes")
@@ -200,13 +200,13 @@ pub(crate) fn write_to(
     task: &Task,
     worker: Option<&Agent>,
     from: Sender,
-    word: Word,
+    word: MailText,
     now: Timestamp,
 ) -> Result<Recipient, ToolError> {
     let live = worker.filter(|worker| worker.ended_at().is_none());
     let above = task.epic.map(|epic| tx.agent_supervising(epic)).transpose()?.flatten();
     let to = live.or(above.as_ref()).map_or(Recipient::Human, |to| Recipient::Agent(to.id));
-    // Nobody gets letters from itself: then it comes from whose work it is about.
+    // Nobody gets mails from itself: then it comes from whose work it is about.
     let from = match (from, worker) {
         (Sender::Agent(from, _), Some(worker)) if to == Recipient::Agent(from) => {
             Sender::Agent(worker.id, worker.category.clone())
@@ -216,8 +216,12 @@ pub(crate) fn write_to(
         }
         (from, _) => from,
     };
-    let Word { subject, body } = word;
-    letter::send(tx, Letter { from, to, subject, body, reply_to: None, task: Some(task.id) }, now)?;
+    let MailText { subject, body } = word;
+    outgoing::send(
+        tx,
+        OutgoingMail { from, to, subject, body, reply_to: None, task: Some(task.id) },
+        now,
+    )?;
     Ok(to)
 }
 
@@ -247,22 +251,40 @@ pub(crate) fn retire(
     }
 }
 
+/// Use of the server's own variables in a check in place of those that are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerVariables {
+    /// They may
+    Accepted,
+    /// The merge waits for the right ones
+    Refused,
+}
+
 impl Delivery {
-    /// Keeps variables of a person's shell in memory for the check of a task's work, until it is merged or sent back.
+    /// Keeps variables of a person's shell in memory for the check of a task's work, until it is merged or sent back, and
+    /// notes which they are. The server's own may do in place of those that are gone.
     pub async fn hand_on_to_check(
         &self,
         task: TaskRef,
         given: Variables,
+        servers: ServerVariables,
     ) -> Result<CheckEnvironment, ToolError> {
+        let accepts_servers = servers == ServerVariables::Accepted;
         let given = handed_on::accept(&self.settings().handed_on_to_checks(), given)?;
         let names: Vec<String> = given.0.iter().map(|(name, _)| name.clone()).collect();
         let engine = self.clone();
+        let noted =
+            ApproverEnvironment { accepts_servers, ..ApproverEnvironment::of(self, &given) };
+        let noted = serde_json::to_string(&noted).map_err(ToolError::internal)?;
         let kept = self.store.write(move |tx| {
             let found = find_task(tx, &task)?;
             let is_in_review = found.state.name() == TaskStateName::Review;
             let names = if is_in_review { names.clone() } else { Vec::new() };
             let kept = CheckEnvironment { task_id: found.id, names };
-            let input = json!({ "task": task }).to_string();
+            if is_in_review {
+                tx.check_environment_set(found.id, &noted)?;
+            }
+            let input = json!({ "task": task, "acceptServers": accepts_servers }).to_string();
             let row = engine.operator_row("operator__hand_on", None, input, &json!(kept));
             tx.audit_append(&row)?;
             Ok::<_, ToolError>(kept)
@@ -274,7 +296,7 @@ impl Delivery {
         Ok(kept)
     }
 
-    /// Puts a merge that is held back into the queue: whoever says so has seen to what was in the way.
+    /// Puts a merge that is held back into the queue: anyone who says so has seen to what was in the way.
     pub async fn merge_retry(&self, id: MergeId) -> Result<Value, ToolError> {
         let engine = self.clone();
         self.store
@@ -288,9 +310,8 @@ impl Delivery {
                     return Err(ToolError::conflict(format!("`{id}` is {state}, not held"))
                         .detail("state", state.name()));
                 }
-                let errand = requeue(tx, &merge, None, engine.now())?;
-                let output =
-                    json!({ "mergeId": id, "state": MergeState::Queued, "errandId": errand });
+                let job = requeue(tx, &merge, None, engine.now())?;
+                let output = json!({ "mergeId": id, "state": MergeState::Queued, "errandId": job });
                 let input = json!({ "mergeId": id }).to_string();
                 let row = engine.operator_row("operator__merge_retry", merge.agent, input, &output);
                 tx.audit_append(&row)?;

@@ -6,7 +6,7 @@ use model::redact::{REDACTION_MARK, is_key_line};
 use model::review::MergeState;
 use wire::merges::{CheckingView, WatchedMerge};
 
-use super::errand_of;
+use super::outbox_job_of;
 use super::queue::one_view;
 use crate::core::error::ToolError;
 use crate::core::redact::LineRedactor;
@@ -39,10 +39,9 @@ impl Delivery {
     /// Progress of a merge's check; `None` while it is not checked. Blocks.
     pub fn merge_checking(&self, merge: MergeId) -> Result<Option<CheckingView>, ToolError> {
         let notes = self.store.read(|tx| {
-            let errand =
-                errand_of(tx, merge)?.map(|id| tx.outbox_job_get(id)).transpose()?.flatten();
-            let notes =
-                errand.map(|errand| outbox::decode_notes::<MergeNotes>(&errand)).transpose()?;
+            let job =
+                outbox_job_of(tx, merge)?.map(|id| tx.outbox_job_get(id)).transpose()?.flatten();
+            let notes = job.map(|job| outbox::decode_notes::<MergeNotes>(&job)).transpose()?;
             Ok::<_, ToolError>(notes.flatten())
         })?;
         let number = notes.map_or(0, |notes| notes.check);
@@ -64,9 +63,9 @@ impl Delivery {
 fn last_lines(folder: &RunFolder) -> Result<Vec<String>, host::files::FileError> {
     let Some(stretch) = folder.tail(None, LINES)? else { return Ok(Vec::new()) };
     let lines = folder.output(stretch.from).next(MAX_TAIL_BYTES)?.into_iter();
-    let said = lines.filter(|line| line.stream != Stream::In);
+    let message = lines.filter(|line| line.stream != Stream::In);
     let mut redactor = LineRedactor::default();
-    let shown = said.map(|line| {
+    let shown = message.map(|line| {
         // A private key may have begun before the first of these lines.
         let is_key = is_key_line(&line.text);
         let clean = redactor.line(line.text);

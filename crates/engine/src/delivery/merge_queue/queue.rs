@@ -14,7 +14,7 @@ use wire::paging::PageCursor;
 use wire::tasks::TaskView;
 
 use super::forecast::{self, Branch};
-use super::{BranchHead, Handed};
+use super::{BranchHead, SubmittedWork};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::scope::ListScope;
@@ -47,7 +47,7 @@ impl Default for ReviewScope {
 /// Recorded state of the waiting work.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    reviewed: Vec<(Handed, TaskView, Option<PullRequest>)>,
+    reviewed: Vec<(SubmittedWork, TaskView, Option<PullRequest>)>,
     queue: Vec<(Merge, MergeView)>,
     next: Option<i64>,
 }
@@ -59,7 +59,7 @@ pub(crate) fn look_at(tx: &Tx<'_>, scope: ReviewScope) -> Result<Waiting, ToolEr
     let page = tx.task_page(&filter, scope.after, scope.limit)?;
     let mut reviewed = Vec::new();
     for task in page.items {
-        let handed = Handed::of(tx, task.clone())?;
+        let handed = SubmittedWork::of(tx, task.clone())?;
         let pull = handed.worker.as_ref().map(|worker| tx.pull_of(worker.id)).transpose()?;
         reviewed.push((handed, task_view(tx, task)?, pull.flatten()));
     }
@@ -93,9 +93,9 @@ pub(super) fn one_view(tx: &Tx<'_>, merge: Merge) -> Result<MergeView, ToolError
 }
 
 /// Waiting work, with details from git.
-pub(super) struct Looked {
+pub(super) struct InspectedQueue {
     /// The tasks, each with what the record knows of it and its branch where that can go somewhere
-    pub(super) tasks: Vec<(ReviewedTask, Handed, Option<Branch>)>,
+    pub(super) tasks: Vec<(ReviewedTask, SubmittedWork, Option<Branch>)>,
     pub(super) queue: Vec<MergeView>,
     pub(super) next_cursor: Option<PageCursor>,
 }
@@ -103,13 +103,13 @@ pub(super) struct Looked {
 impl Waiting {
     /// Looks at the branches. Blocks.
     pub(crate) fn ask_git(self, engine: &Core) -> Result<ReviewQueueAnswer, ToolError> {
-        let Looked { tasks, queue, next_cursor } = self.look(engine)?;
+        let InspectedQueue { tasks, queue, next_cursor } = self.look(engine)?;
         let tasks = tasks.into_iter().map(|(shown, ..)| shown).collect();
         Ok(ReviewQueueAnswer { tasks, queue, next_cursor })
     }
 
     /// The same, with what each was told of. Blocks.
-    pub(super) fn look(self, engine: &Core) -> Result<Looked, ToolError> {
+    pub(super) fn look(self, engine: &Core) -> Result<InspectedQueue, ToolError> {
         let Self { reviewed, queue, next } = self;
         let repo = engine.repo(&engine.options.project);
         let mut tasks = Vec::new();
@@ -137,7 +137,7 @@ impl Waiting {
             }
         }
         let queue = queue.into_iter().map(|(_, view)| view).collect();
-        Ok(Looked { tasks, queue, next_cursor: next.map(PageCursor::from) })
+        Ok(InspectedQueue { tasks, queue, next_cursor: next.map(PageCursor::from) })
     }
 }
 
@@ -194,7 +194,7 @@ fn look_at_branch(
     reviewed: &mut ReviewedTask,
     engine: &Core,
     repo: &Repo,
-    handed: &Handed,
+    handed: &SubmittedWork,
 ) -> Result<Option<Branch>, ToolError> {
     let Some(found) = handed.find(engine, repo)? else { return Ok(None) };
     let BranchHead { branch, head, target, target_head } = found;

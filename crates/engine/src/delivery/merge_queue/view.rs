@@ -52,6 +52,9 @@ pub(crate) struct Details {
     /// Conflicting files
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) files: Vec<String>,
+    /// Variables that the check would lack
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) missing_variables: Vec<String>,
 }
 
 impl Details {
@@ -87,6 +90,7 @@ pub(crate) fn merge_view(
         check_output: details.check_output,
         setup_output: details.setup_output,
         files: details.files,
+        missing_variables: details.missing_variables,
         agent_id: merge.agent,
         approved_by: merge.approved_by,
         created_at: merge.created_at,

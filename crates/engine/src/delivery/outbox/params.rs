@@ -113,8 +113,9 @@ pub(crate) enum MergeJob {
         merge: MergeId,
         /// Approved task
         task: TaskId,
-        /// The errand that merges it
-        errand: OutboxJobId,
+        /// The job that merges it
+        #[serde(rename = "errand")]
+        job: OutboxJobId,
         /// True to merge it as one commit; the configuration decides if absent
         #[serde(default)]
         squash: Option<bool>,

@@ -84,12 +84,12 @@ impl Delivery {
                     return Err(occupied(*guest));
                 }
                 tx.worktree_unwanted(agent)?;
-                let errand = outbox::send_tidy(tx, agent, now)?;
+                let job = outbox::send_tidy(tx, agent, now)?;
                 let (input, output) =
-                    (json!({ "agentId": agent }).to_string(), json!({ "errandId": errand }));
+                    (json!({ "agentId": agent }).to_string(), json!({ "errandId": job }));
                 let row = engine.operator_row("operator__prune", Some(agent), input, &output);
                 tx.audit_append(&row)?;
-                Ok(errand)
+                Ok(job)
             })
             .await
     }

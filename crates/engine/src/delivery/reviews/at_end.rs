@@ -49,7 +49,7 @@ pub(crate) fn ask_at_end(
         note_no_reviewer(tx, agent, &error.message, now)?;
         return Ok(false);
     }
-    let wish = ReviewJob {
+    let request = ReviewJob {
         coder: agent.id,
         reviewer: fresh(AgentId::from_bits)?,
         message: None,
@@ -61,7 +61,7 @@ pub(crate) fn ask_at_end(
         lane: lane_of(agent.id),
         agent: Some(agent.id),
         caller: Some(agent.id),
-        wish: &wish,
+        params: &request,
     };
     outbox::send(tx, sending, now)?;
     transition::advance(tx, &mut agent.clone(), AgentEvent::AskedReview, now)?;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use model::review::{InstanceStatus, ReviewLimits};
+use model::task::TaskStateName;
 use model::{AgentId, TaskRef};
 use store::{Agent, AgentPage, Feedback, Page, PullRequest, Review, ReviewPage, Task, Tx};
 use wire::reviews::{
@@ -13,8 +14,10 @@ use wire::reviews::{
 use super::{history, limit_error};
 use crate::call::cx::{find_agent, find_task, task_of};
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::scope::ListScope;
 use crate::core::settings::Settings;
+use crate::delivery::check_environment;
 use crate::delivery::service::Delivery;
 
 /// Agents read at once.
@@ -25,8 +28,8 @@ fn review_task(task: &Task) -> ReviewTask {
     ReviewTask { number: TaskRef::Number(task.number), slug, title }
 }
 
-fn feedback_view(said: Feedback) -> FeedbackView {
-    let Feedback { id, kind, priority, body, items, commit, created_at, .. } = said;
+fn feedback_view(text: Feedback) -> FeedbackView {
+    let Feedback { id, kind, priority, body, items, commit, created_at, .. } = text;
     FeedbackView { id, kind, priority, body, items, commit, created_at }
 }
 
@@ -38,7 +41,7 @@ pub(crate) fn pull_request_view(pull: PullRequest) -> PullRequestView {
 
 /// Selection of reviews.
 #[derive(Debug, Clone)]
-pub enum Whose {
+pub enum ReviewSelection {
     /// Those of an agent's work, or of the work that it looks at
     Agent(AgentId),
     /// Those of the work on a task
@@ -183,8 +186,9 @@ impl Delivery {
     }
 
     /// The whole story of the reviews of somebody's work.
-    pub async fn review_story(&self, whose: Whose) -> Result<ReviewStory, ToolError> {
+    pub async fn review_story(&self, whose: ReviewSelection) -> Result<ReviewStory, ToolError> {
         let settings = self.settings();
+        let core = Core::clone(self);
         self.store
             .scan(move |tx| {
                 let id = coder_of(tx, &whose)?;
@@ -196,9 +200,21 @@ impl Delivery {
                     }
                 }
                 let pull_request = coder.pull.clone().map(pull_request_view);
-                Ok(ReviewStory { coder: coder.view(), pull_request, reviews })
+                let missing_variables = missing_variables(&core, &coder)?;
+                Ok(ReviewStory { coder: coder.view(), pull_request, reviews, missing_variables })
             })
             .await
+    }
+}
+
+/// Variables that the check of an agent's work would lack; none if it is not in review or there is no check.
+fn missing_variables(engine: &Core, coder: &Coder) -> Result<Vec<String>, ToolError> {
+    let is_in_review = |task: &&Task| task.state.name() == TaskStateName::Review;
+    match coder.task.as_ref().filter(is_in_review) {
+        Some(task) if engine.settings().check.is_some() => {
+            check_environment::forecast(engine, Some(coder.agent.id), task.id)
+        }
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -214,13 +230,13 @@ fn lineage(tx: &Tx<'_>, last: AgentId) -> Result<Vec<AgentId>, ToolError> {
 }
 
 /// Finds the author of the selected work.
-fn coder_of(tx: &Tx<'_>, whose: &Whose) -> Result<AgentId, ToolError> {
+fn coder_of(tx: &Tx<'_>, whose: &ReviewSelection) -> Result<AgentId, ToolError> {
     let name = match whose {
-        Whose::Agent(id) => {
+        ReviewSelection::Agent(id) => {
             let id = find_agent(tx, *id)?.id;
             return Ok(tx.review_by(id)?.map_or(id, |review| review.coder));
         }
-        Whose::Task(name) => name,
+        ReviewSelection::Task(name) => name,
     };
     let task = find_task(tx, name)?;
     let worktree = match &task.branch_name {

@@ -14,8 +14,8 @@ use crate::core::machine::folder_of;
 use crate::core::redact::redact;
 use crate::core::settings::Settings;
 use crate::crew::result::AgentResult;
-use crate::crew::run::said::last_said;
-use crate::mail::letter::Word;
+use crate::crew::run::last_message::last_message;
+use crate::mail::outgoing::MailText;
 
 /// Characters kept of a reviewer's last words.
 const MAX_WORDS: usize = 50_000;
@@ -62,12 +62,13 @@ pub(super) fn last_words(tx: &Tx<'_>, reviewer: &Agent) -> Result<Option<LastWor
 }
 
 /// What a reviewer that is not over has said last; empty if it has said nothing.
-pub(super) async fn said_so_far(engine: &Core, reviewer: AgentId) -> Result<String, ToolError> {
+pub(super) async fn words_so_far(engine: &Core, reviewer: AgentId) -> Result<String, ToolError> {
     let Some(agent) = engine.store.read(|tx| tx.agent_get(reviewer))? else {
         return Ok(String::new());
     };
     let read = engine.outside(move |engine| {
-        last_said(&agent.kind, &folder_of(engine, &agent), |_| false).map_err(ToolError::internal)
+        last_message(&agent.kind, &folder_of(engine, &agent), |_| false)
+            .map_err(ToolError::internal)
     });
     // Its output may be gone or damaged; that its review is over counts more.
     Ok(redact(read.await.unwrap_or_default()))
@@ -105,7 +106,7 @@ pub(super) fn cut_short(
         None => format!("{why}\n{next}"),
     };
     let feedback = said.map(|said| record(tx, review, said, now)).transpose()?;
-    let word = Word { subject: subject.to_owned(), body };
+    let word = MailText { subject: subject.to_owned(), body };
     close(tx, settings, review, &Closing { state, feedback, word }, now)
 }
 
@@ -148,7 +149,7 @@ pub(crate) fn deliver(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let kind = record(tx, review, words, now)?;
-    let word = Word {
+    let word = MailText {
         subject: format!("Review {}: {kind}", review.iteration),
         body: format!(
             "The reviewer {} ended without calling `send_feedback`. These are its last words:\n\n{words}\n\nAnswer them \

@@ -34,7 +34,7 @@ impl Batch<'_> {
     }
 }
 
-/// The command that a message is. Whoever says nothing wants to know what can be said.
+/// The command that a message is. Anyone who says nothing wants to know what can be said.
 pub(super) fn command(text: &str) -> Option<MessageCommand> {
     if text.trim().is_empty() { Some(MessageCommand::Help) } else { parse_command(text) }
 }
@@ -47,7 +47,7 @@ pub(super) async fn one(engine: &Notifications) -> Result<bool, ToolError> {
     let (own, settings, message) = (engine.clone(), engine.settings(), due.clone());
     let done = engine.store.write(move |tx| act(tx, &own, &settings, &message)).await;
     let Err(error) = done else { return Ok(true) };
-    // What is wrong with the order is told to whoever gave it; what is wrong with us is tried again.
+    // What is wrong with the order is told to the person who gave it; what is wrong with us is tried again.
     if error.is_transient() || error.code == Code::InternalError {
         return Err(error);
     }
@@ -95,7 +95,7 @@ fn act(
     }
 }
 
-/// Tells whoever gave an order why it cannot be done.
+/// Tells the person who gave an order why it cannot be done.
 fn refuse(
     tx: &mut Tx<'_>,
     engine: &Notifications,
@@ -105,9 +105,9 @@ fn refuse(
 ) -> Result<(), ToolError> {
     let Some((first, text)) = take(tx, due)? else { return Ok(()) };
     let batch = Batch { engine, settings, now: engine.now(), first, text };
-    let mut said = vec![format!("This failed: {}", error.message)];
-    said.extend(error.suggestions.iter().cloned());
-    batch.answer(tx, said.join("\n"))?;
+    let mut output = vec![format!("This failed: {}", error.message)];
+    output.extend(error.suggestions.iter().cloned());
+    batch.answer(tx, output.join("\n"))?;
     if command(&batch.text).is_none() {
         let (received, failure) =
             (&settings.slack.reactions.received, &settings.slack.reactions.failure);

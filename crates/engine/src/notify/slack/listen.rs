@@ -25,7 +25,7 @@ const CHANNELS: u32 = 100;
 const MIN_CONNECT_INTERVAL_MILLIS: i64 = 100;
 
 /// Why a connection is over.
-enum Over {
+enum ConnectionEnd {
     /// Slack asked for a new one
     Refresh,
     /// Something is wrong
@@ -41,8 +41,8 @@ pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
     while !shutdown.is_cancelled() {
         reloads.borrow_and_update();
         let over = match engine.slack_client() {
-            None => Over::Unwanted,
-            Some(Err(error)) => Over::Broken(error.to_string()),
+            None => ConnectionEnd::Unwanted,
+            Some(Err(error)) => ConnectionEnd::Broken(error.to_string()),
             Some(Ok(slack)) => {
                 let session = session(&engine, &slack, &shutdown, &mut reloads, &mut failures);
                 Box::pin(session).await
@@ -52,12 +52,12 @@ pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
             let mut now = engine.slack_state.now();
             now.connected_at = None;
             match over {
-                Over::Refresh => Some(jittered(0)),
-                Over::Unwanted => {
+                ConnectionEnd::Refresh => Some(jittered(0)),
+                ConnectionEnd::Unwanted => {
                     now.problem = None;
                     None
                 }
-                Over::Broken(why) => {
+                ConnectionEnd::Broken(why) => {
                     tracing::warn!(why, "slack connection failed; reconnecting");
                     now.problem = Some(why);
                     failures += 1;
@@ -93,22 +93,22 @@ async fn session(
     shutdown: &CancellationToken,
     reloads: &mut watch::Receiver<u64>,
     failures: &mut u32,
-) -> Over {
+) -> ConnectionEnd {
     let opening = async {
         let identity = slack.identity().await?;
         Ok::<_, SlackError>((identity, slack.connect().await?))
     };
     let (identity, mut socket) = match shutdown.run_until_cancelled(Box::pin(opening)).await {
-        None => return Over::Unwanted,
+        None => return ConnectionEnd::Unwanted,
         Some(Ok(opened)) => opened,
-        Some(Err(error)) => return Over::Broken(error.to_string()),
+        Some(Err(error)) => return ConnectionEnd::Broken(error.to_string()),
     };
     engine.slack_state.now().identity = Some(identity.clone());
     let heard = SlackListener { engine, slack, identity };
     let over = heard.listen(&mut socket, shutdown, reloads, failures).await;
     // What is not acknowledged comes again over the next one.
     if shutdown.run_until_cancelled(socket.close()).await.is_none() {
-        return Over::Unwanted;
+        return ConnectionEnd::Unwanted;
     }
     over
 }
@@ -126,17 +126,17 @@ impl SlackListener<'_> {
         shutdown: &CancellationToken,
         reloads: &mut watch::Receiver<u64>,
         failures: &mut u32,
-    ) -> Over {
+    ) -> ConnectionEnd {
         let missed = self.catch_up();
         let mut missed = std::pin::pin!(missed);
         let (mut ready, mut caught_up) = (false, false);
         loop {
             let frame = tokio::select! {
-                () = shutdown.cancelled() => return Over::Unwanted,
+                () = shutdown.cancelled() => return ConnectionEnd::Unwanted,
                 changed = reloads.changed() => {
                     let off = !self.engine.slack_missing(&self.engine.settings()).is_empty();
                     if off || changed.is_err() {
-                        return Over::Unwanted;
+                        return ConnectionEnd::Unwanted;
                     }
                     continue;
                 }
@@ -154,30 +154,32 @@ impl SlackListener<'_> {
                     continue;
                 }
                 Ok(Some(Frame::Disconnect(reason))) if reason == "link_disabled" => {
-                    return Over::Broken("Socket Mode is turned off for the app".to_owned());
+                    return ConnectionEnd::Broken(
+                        "Socket Mode is turned off for the app".to_owned(),
+                    );
                 }
                 Ok(Some(Frame::Disconnect(reason))) => {
                     tracing::info!(reason, "slack requested a new connection");
-                    return Over::Refresh;
+                    return ConnectionEnd::Refresh;
                 }
-                Ok(Some(Frame::Said(id, said))) => {
+                Ok(Some(Frame::Received(id, output))) => {
                     // Not kept is not acknowledged: Slack tells it again.
-                    if let Err(error) = self.keep(*said).await {
+                    if let Err(error) = self.keep(*output).await {
                         tracing::error!(
                             causes = error.causes(),
                             "failed to record a slack message; slack will send it again"
                         );
-                        return Over::Broken("the record could not be written".to_owned());
+                        return ConnectionEnd::Broken("the record could not be written".to_owned());
                     }
                     socket.acknowledge(&id).await
                 }
                 Ok(Some(Frame::Other(id))) => socket.acknowledge(&id).await,
-                Ok(None) if ready => return Over::Refresh,
+                Ok(None) if ready => return ConnectionEnd::Refresh,
                 Ok(None) => Err(SlackError::Unsure { why: "Slack closed the connection".into() }),
                 Err(error) => Err(error),
             };
             if let Err(error) = acknowledged {
-                return Over::Broken(error.to_string());
+                return ConnectionEnd::Broken(error.to_string());
             }
         }
     }
@@ -205,11 +207,11 @@ impl SlackListener<'_> {
     }
 
     /// Keeps what was said, if it is for us and new.
-    async fn keep(&self, said: IncomingMessage) -> Result<(), ToolError> {
+    async fn keep(&self, output: IncomingMessage) -> Result<(), ToolError> {
         let (own, me) = (self.engine.clone(), self.identity.user.clone());
         own.slack_state.now().last_event_at = Some(own.now());
         let settings = own.settings();
-        let kept = self.engine.store.write(move |tx| keep(tx, &settings, &said, &me, own.now()));
+        let kept = self.engine.store.write(move |tx| keep(tx, &settings, &output, &me, own.now()));
         if kept.await? {
             self.engine.slack_state.heard.notify_one();
             self.engine.slack_state.to_say.notify_one();
@@ -267,9 +269,9 @@ impl SlackListener<'_> {
                 return Ok(None);
             }
         };
-        let newest = read.messages.last().map(|said| said.ts.clone());
-        for said in read.messages {
-            self.keep(said).await?;
+        let newest = read.messages.last().map(|output| output.ts.clone());
+        for output in read.messages {
+            self.keep(output).await?;
         }
         if read.cut {
             tracing::warn!(
@@ -286,41 +288,41 @@ impl SlackListener<'_> {
 fn keep(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    said: &IncomingMessage,
+    output: &IncomingMessage,
     me: &str,
     now: Timestamp,
 ) -> Result<bool, ToolError> {
-    let thread = match tx.slack_thread_at(&said.channel, said.root())? {
+    let thread = match tx.slack_thread_at(&output.channel, output.root())? {
         Some(_) => ThreadOwner::Ours,
         None => ThreadOwner::Others,
     };
-    match decide_action(said, me, &settings.slack.users, thread) {
+    match decide_action(output, me, &settings.slack.users, thread) {
         MessageAction::Obey => {}
         MessageAction::Ignore => return Ok(false),
         MessageAction::Stranger => {
-            let user = said.user.as_deref().unwrap_or_default();
+            let user = output.user.as_deref().unwrap_or_default();
             tracing::info!(
                 user,
-                channel = said.channel,
+                channel = output.channel,
                 "ignored a slack message: its author may not give orders"
             );
             return Ok(false);
         }
     }
-    if tx.slack_message_known(&said.channel, &said.ts)? {
+    if tx.slack_message_known(&output.channel, &output.ts)? {
         return Ok(false);
     }
-    let user = said.user.clone().unwrap_or_default();
-    let text = plain(&said.text, me);
+    let user = output.user.clone().unwrap_or_default();
+    let text = plain(&output.text, me);
     let is_command = command(&text).is_some();
     // A direct message is one talk: what is said there within a moment belongs together.
-    let joined = if said.thread.is_none() && said.is_direct() && !is_command {
-        tx.slack_beginning(&said.channel, &user)?
+    let joined = if output.thread.is_none() && output.is_direct() && !is_command {
+        tx.slack_beginning(&output.channel, &user)?
     } else {
         None
     };
-    let thread = joined.unwrap_or_else(|| said.root().to_owned());
-    let (channel, ts) = (said.channel.clone(), said.ts.clone());
+    let thread = joined.unwrap_or_else(|| output.root().to_owned());
+    let (channel, ts) = (output.channel.clone(), output.ts.clone());
     let message = SlackMessage { number: 0, channel, ts, thread, user, text };
     let due = if is_command { now } else { after_millis(now, settings.slack.debounce_ms) };
     let is_first = tx.slack_waiting(&message.channel, &message.thread, &message.user)?.is_empty();

@@ -1,4 +1,4 @@
-//! Orders: the first in a thread makes a task and an agent, later ones reach whoever works on it.
+//! Orders: the first in a thread makes a task and an agent, later ones reach the agent that works on it.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::core::error::ToolError;
 use crate::core::redact::redact;
 use crate::crew::run::{Draft, draft};
 use crate::mail::asking;
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 
 /// Characters of a message used as a subject.
 const SUBJECT: usize = 80;
@@ -108,7 +108,7 @@ fn dispatch(
     before: Option<AgentId>,
 ) -> Result<(), ToolError> {
     let (settings, first) = (batch.settings, &batch.first);
-    let wish = Draft {
+    let draft_request = Draft {
         role: thread.role.clone(),
         prompt,
         task: thread.task.map(TaskRef::Id),
@@ -118,7 +118,7 @@ fn dispatch(
     };
     let caller = Caller { agent: None, by_operator: true };
     let mut cx = WriteCx { tx, caller: &caller, settings, now: batch.now };
-    let drafted = draft::draft(&mut cx, &wish)?;
+    let drafted = draft::draft(&mut cx, &draft_request)?;
     thread.task = find_agent(tx, drafted.id)?.task;
     thread.text = None;
     tx.slack_thread_save(thread, batch.now)?;
@@ -131,7 +131,7 @@ fn dispatch(
     })?;
     let input = json!({
         "source": "slack", "user": first.user, "channel": first.channel, "thread": first.thread,
-        "ts": first.ts, "role": wish.role, "prompt": wish.prompt, "cwd": wish.cwd, "resume": wish.resume,
+        "ts": first.ts, "role": draft_request.role, "prompt": draft_request.prompt, "cwd": draft_request.cwd, "resume": draft_request.resume,
     });
     let output = json!({ "agentId": drafted.id, "taskSlug": drafted.task_slug });
     let input = redact(input.to_string());
@@ -140,7 +140,7 @@ fn dispatch(
     Ok(())
 }
 
-/// The agent, where whoever comes after it can go on with its conversation.
+/// The agent, where anyone who comes after it can go on with its conversation.
 fn resumable(
     tx: &Tx<'_>,
     batch: &Batch<'_>,
@@ -173,7 +173,7 @@ fn open_questions(tx: &Tx<'_>, thread: &SlackThread) -> Result<Vec<(Mail, Agent)
     Ok(open)
 }
 
-/// Takes an answer to whoever asked.
+/// Takes an answer to the agent that asked.
 fn reply(
     tx: &mut Tx<'_>,
     batch: &Batch<'_>,
@@ -187,7 +187,7 @@ fn reply(
     } else {
         format!("Re: {}", mail.subject)
     };
-    let letter = Letter {
+    let message = OutgoingMail {
         from: Sender::Human,
         to: Recipient::Agent(agent.id),
         subject,
@@ -195,7 +195,7 @@ fn reply(
         reply_to: Some(mail.id),
         task: agent.task,
     };
-    deliver(tx, batch, agent, letter)?;
+    deliver(tx, batch, agent, message)?;
     if others == 0 {
         return Ok(());
     }
@@ -210,7 +210,7 @@ fn reply(
 fn write_to(tx: &mut Tx<'_>, batch: &Batch<'_>, agent: &Agent) -> Result<(), ToolError> {
     let line = batch.text.lines().next().unwrap_or_default();
     let subject: String = line.chars().filter(|c| !c.is_control()).take(SUBJECT).collect();
-    let letter = Letter {
+    let message = OutgoingMail {
         from: Sender::Human,
         to: Recipient::Agent(agent.id),
         subject,
@@ -218,17 +218,17 @@ fn write_to(tx: &mut Tx<'_>, batch: &Batch<'_>, agent: &Agent) -> Result<(), Too
         reply_to: None,
         task: agent.task,
     };
-    deliver(tx, batch, agent, letter)
+    deliver(tx, batch, agent, message)
 }
 
 fn deliver(
     tx: &mut Tx<'_>,
     batch: &Batch<'_>,
     agent: &Agent,
-    letter: Letter,
+    message: OutgoingMail,
 ) -> Result<(), ToolError> {
-    let reply_to = letter.reply_to;
-    let id = letter::send(tx, letter, batch.now)?;
+    let reply_to = message.reply_to;
+    let id = outgoing::send(tx, message, batch.now)?;
     let first = &batch.first;
     let input = json!({
         "source": "slack", "user": first.user, "channel": first.channel, "thread": first.thread,

@@ -23,7 +23,7 @@ pub(super) struct Words {
     pub(super) text: String,
     /// In whose name
     pub(super) name: Option<String>,
-    /// The letter that it tells of
+    /// The mail that it tells of
     pub(super) mail: Option<MailId>,
 }
 

@@ -84,7 +84,7 @@ fn tell(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     match data {
-        EventData::MailSent(mail) => letter(tx, settings, event, mail.mail_id, now),
+        EventData::MailSent(mail) => message(tx, settings, event, mail.mail_id, now),
         EventData::AgentFinished(_) => over(tx, settings, event, now),
         EventData::AgentStarted(_) => working(tx, settings, event, now),
         EventData::AgentStateChanged(change) if change.state == model::AgentStateName::Running => {
@@ -119,14 +119,14 @@ fn over(
     let Some(agent) = event.agent else { return Ok(()) };
     let Some(order) = tx.slack_order_of(agent)? else { return Ok(()) };
     let Some(thread) = tx.slack_thread_get(order.thread)? else { return Ok(()) };
-    let standing = AgentSnapshot::of(tx, agent)?;
-    let AgentState::Ended { outcome, reason, .. } = &standing.agent.state else { return Ok(()) };
+    let snapshot = AgentSnapshot::of(tx, agent)?;
+    let AgentState::Ended { outcome, reason, .. } = &snapshot.agent.state else { return Ok(()) };
     let is_well = *outcome == Outcome::Succeeded;
-    let result = standing.result();
+    let result = snapshot.result();
     let text = if is_well {
         result.as_ref().map_or_else(|| "Done.".to_owned(), succeeded)
     } else {
-        failed(&standing, reason, result.as_ref())
+        failed(&snapshot, reason, result.as_ref())
     };
     let place = place_of(&thread);
     let name = say::name_of(tx, settings, agent)?;
@@ -150,8 +150,8 @@ fn succeeded(result: &AgentResult) -> String {
     text
 }
 
-fn failed(standing: &AgentSnapshot, reason: &str, result: Option<&AgentResult>) -> String {
-    let agent = &standing.agent;
+fn failed(snapshot: &AgentSnapshot, reason: &str, result: Option<&AgentResult>) -> String {
+    let agent = &snapshot.agent;
     let mut text = format!("**{}** `{}`: {reason}\n", agent.state.name(), agent.id);
     if let Some(result) = result {
         if !result.summary.trim().is_empty() && result.summary.trim() != reason.trim() {
@@ -196,7 +196,7 @@ fn thread_of(tx: &Tx<'_>, event: &Event) -> Result<Option<SlackThread>, ToolErro
     Ok(event.task.map(|task| tx.slack_thread_of(task)).transpose()?.flatten())
 }
 
-fn letter(
+fn message(
     tx: &mut Tx<'_>,
     settings: &Settings,
     event: &Event,

@@ -16,7 +16,7 @@ use super::message::{Content, message};
 use super::{STORE_RETRY_DELAY, hash_of};
 use crate::core::error::ToolError;
 use crate::core::settings::{WebhookKey, WebhookSettings};
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 use crate::notify::service::Notifications;
 
 /// Grace period of a delivery when the server ends.
@@ -165,10 +165,10 @@ fn problem(hook: &WebhookSettings, reply: &PostResponse) -> Option<String> {
             ))
         }
         _ => {
-            let said = harmless(hook, body);
-            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-            let said = if said.is_empty() { said } else { format!(": {said}") };
-            Some(format!("it answered with {status}{said}"))
+            let output = harmless(hook, body);
+            let output = output.split_whitespace().collect::<Vec<_>>().join(" ");
+            let output = if output.is_empty() { output } else { format!(": {output}") };
+            Some(format!("it answered with {status}{output}"))
         }
     }
 }
@@ -311,6 +311,6 @@ fn write_to_human(
 ) -> Result<(), ToolError> {
     let to = Recipient::Human;
     let from = Sender::System(None);
-    letter::send(tx, Letter { from, to, subject, body, reply_to: None, task: None }, now)?;
+    outgoing::send(tx, OutgoingMail { from, to, subject, body, reply_to: None, task: None }, now)?;
     Ok(())
 }

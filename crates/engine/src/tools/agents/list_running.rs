@@ -38,13 +38,13 @@ impl Read for ListRunning {
         let mut agents = Vec::new();
         for agent in page.items {
             let Some(run) = cx.tx.run_get(agent.id)? else { continue };
-            let standing = AgentSnapshot::new(agent, Some(run))?;
+            let snapshot = AgentSnapshot::new(agent, Some(run))?;
             agents.push(RunningAgent {
-                spawn_id: standing.agent.id,
-                model: standing.model(),
-                started_at: standing.started_at(),
-                elapsed_seconds: standing.millis(cx.now) / 1000,
-                task_summary: standing.run.map(|run| run.summary).unwrap_or_default(),
+                spawn_id: snapshot.agent.id,
+                model: snapshot.model(),
+                started_at: snapshot.started_at(),
+                elapsed_seconds: snapshot.millis(cx.now) / 1000,
+                task_summary: snapshot.run.map(|run| run.summary).unwrap_or_default(),
             });
         }
         Ok(RunningAgents { count: agents.len(), agents, next_cursor })

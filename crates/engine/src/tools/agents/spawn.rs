@@ -106,7 +106,7 @@ impl Spawn {
             Some(false) => OnCap::Warn,
             _ => OnCap::Stop,
         };
-        let wish = RunOptions {
+        let options = RunOptions {
             model: self.model,
             tools: self.tools,
             timeout: Some(self.timeout),
@@ -122,7 +122,7 @@ impl Spawn {
             summary: self.task_summary,
             cwd: self.working_directory,
             budget: Budget { usd: self.max_cost_usd, ..Budget::default() },
-            wish,
+            options,
             ..Draft::default()
         };
         Ok(draft(cx, &asked)?.id)
@@ -172,7 +172,7 @@ pub(crate) trait SpawnArgs: DeserializeOwned + JsonSchema + 'static {
     /// Converts the arguments to a request.
     fn spawn(&self) -> Spawn;
     /// Longest wait of the caller.
-    fn patience(&self) -> Patience;
+    fn patience(&self) -> WaitMode;
     /// The folder that the agent is to work in.
     fn working_directory(&self) -> Option<&str> {
         None
@@ -181,14 +181,14 @@ pub(crate) trait SpawnArgs: DeserializeOwned + JsonSchema + 'static {
 
 /// A caller's wait for its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Patience {
+pub(crate) enum WaitMode {
     /// Not at all
     None,
     /// As long as a call may
     Full,
 }
 
-impl Patience {
+impl WaitMode {
     /// Interprets `async`.
     pub(crate) fn unless(r#async: Option<bool>) -> Self {
         if r#async == Some(true) { Self::None } else { Self::Full }
@@ -247,26 +247,26 @@ impl<A: SpawnArgs> Ask for SpawnOne<A> {
 }
 
 /// Current status of an agent.
-pub(crate) fn spawned_agent(cx: &ReadCx<'_>, standing: &AgentSnapshot) -> SpawnedAgent {
-    let over = standing.is_over();
-    let success = standing.state() == AgentStateName::Succeeded;
-    let result = standing.result();
-    let tenths = f64::from(i32::try_from(standing.millis(cx.now) / 100).unwrap_or(i32::MAX));
+pub(crate) fn spawned_agent(cx: &ReadCx<'_>, snapshot: &AgentSnapshot) -> SpawnedAgent {
+    let over = snapshot.is_over();
+    let success = snapshot.state() == AgentStateName::Succeeded;
+    let result = snapshot.result();
+    let tenths = f64::from(i32::try_from(snapshot.millis(cx.now) / 100).unwrap_or(i32::MAX));
     SpawnedAgent {
-        spawn_id: standing.agent.id,
-        status: standing.status(),
-        state: standing.state(),
+        spawn_id: snapshot.agent.id,
+        status: snapshot.status(),
+        state: snapshot.state(),
         success: over.then_some(success),
         structured_output: result.as_ref().and_then(|result| result.structured.clone()),
         result: result
             .filter(|_| over)
             .map(|result| if result.text.is_empty() { result.summary } else { result.text }),
-        error: standing.reason().filter(|_| over && !success),
+        error: snapshot.reason().filter(|_| over && !success),
         duration_seconds: tenths / 10.0,
-        cost_usd: standing.cost().map(Usd::dollars),
-        model: standing.model(),
-        tokens: standing.tokens(),
-        task_summary: standing.run.as_ref().map(|run| run.summary.clone()).unwrap_or_default(),
+        cost_usd: snapshot.cost().map(Usd::dollars),
+        model: snapshot.model(),
+        tokens: snapshot.tokens(),
+        task_summary: snapshot.run.as_ref().map(|run| run.summary.clone()).unwrap_or_default(),
     }
 }
 
@@ -275,7 +275,7 @@ pub(crate) fn look_at_spawned(
     cx: &ReadCx<'_>,
     id: AgentId,
 ) -> Result<Look<SpawnedAgent>, ToolError> {
-    let standing = AgentSnapshot::of(cx.tx, id)?;
-    let answer = spawned_agent(cx, &standing);
-    Ok(if standing.is_over() { Look::Settled(answer) } else { Look::NotYet(answer) })
+    let snapshot = AgentSnapshot::of(cx.tx, id)?;
+    let answer = spawned_agent(cx, &snapshot);
+    Ok(if snapshot.is_over() { Look::Settled(answer) } else { Look::NotYet(answer) })
 }

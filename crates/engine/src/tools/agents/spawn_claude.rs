@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::spawn::{
-    ClaudeModel, Patience, Prompt, SchemaText, Spawn, SpawnArgs, SpawnOne, Tools, names,
+    ClaudeModel, Prompt, SchemaText, Spawn, SpawnArgs, SpawnOne, Tools, WaitMode, names,
 };
 
 /// Spawn a Claude sub-agent to perform a task
@@ -60,8 +60,8 @@ impl SpawnArgs for Args {
         }
     }
 
-    fn patience(&self) -> Patience {
-        Patience::unless(self.r#async)
+    fn patience(&self) -> WaitMode {
+        WaitMode::unless(self.r#async)
     }
 }
 

@@ -4,7 +4,7 @@ use model::Line;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::spawn::{Patience, Prompt, SchemaText, Spawn, SpawnArgs, SpawnOne, Tools, names};
+use super::spawn::{Prompt, SchemaText, Spawn, SpawnArgs, SpawnOne, Tools, WaitMode, names};
 
 /// Spawn a Codex agent for code execution tasks
 ///
@@ -60,8 +60,8 @@ impl SpawnArgs for Args {
         }
     }
 
-    fn patience(&self) -> Patience {
-        Patience::unless(self.r#async)
+    fn patience(&self) -> WaitMode {
+        WaitMode::unless(self.r#async)
     }
 
     fn working_directory(&self) -> Option<&str> {

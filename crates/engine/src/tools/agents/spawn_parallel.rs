@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use wire::agents::{SpawnAggregate, SpawnedAgent, SpawnedAgents, TokensView};
 
-use super::spawn::{Patience, SpawnArgs as _};
+use super::spawn::{SpawnArgs as _, WaitMode};
 use super::spawn_claude;
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, LoadFiles, Look, Tool};
@@ -57,7 +57,7 @@ impl Ask for SpawnParallel {
     }
 
     fn wait_seconds(args: &Args) -> u32 {
-        Patience::unless(args.r#async).seconds()
+        WaitMode::unless(args.r#async).seconds()
     }
 
     fn topics(ticket: &Vec<AgentId>) -> Vec<Topic> {
@@ -69,15 +69,15 @@ impl Ask for SpawnParallel {
         args: &Args,
         ticket: &Vec<AgentId>,
     ) -> Result<Look<SpawnedAgents>, ToolError> {
-        let standings = ticket
+        let snapshots = ticket
             .iter()
             .map(|agent| AgentSnapshot::of(cx.tx, *agent))
             .collect::<Result<Vec<_>, _>>()?;
-        let over = standings.iter().all(AgentSnapshot::is_over);
+        let over = snapshots.iter().all(AgentSnapshot::is_over);
         let agents: Vec<SpawnedAgent> =
-            standings.iter().map(|one| spawned_agent(cx, one)).collect();
+            snapshots.iter().map(|one| spawned_agent(cx, one)).collect();
         let aggregate =
-            (args.aggregate_results == Some(true)).then(|| aggregate(&agents, &standings));
+            (args.aggregate_results == Some(true)).then(|| aggregate(&agents, &snapshots));
         let answer = SpawnedAgents { count: agents.len(), agents, aggregate };
         Ok(if over { Look::Settled(answer) } else { Look::NotYet(answer) })
     }
@@ -90,7 +90,7 @@ fn load_schema_files(project: &Path, input: &mut Value) -> Result<(), ToolError>
     agents.try_for_each(|agent| result::load_schema_file(project, agent))
 }
 
-fn aggregate(agents: &[SpawnedAgent], standings: &[AgentSnapshot]) -> SpawnAggregate {
+fn aggregate(agents: &[SpawnedAgent], snapshots: &[AgentSnapshot]) -> SpawnAggregate {
     let count = |wanted: Option<bool>| agents.iter().filter(|one| one.success == wanted).count();
     let (succeeded, failed, running) = (count(Some(true)), count(Some(false)), count(None));
     let parts: Vec<String> = agents
@@ -109,7 +109,7 @@ fn aggregate(agents: &[SpawnedAgent], standings: &[AgentSnapshot]) -> SpawnAggre
         succeeded,
         failed,
         running,
-        cost_usd: standings.iter().filter_map(AgentSnapshot::cost).sum::<Usd>().dollars(),
+        cost_usd: snapshots.iter().filter_map(AgentSnapshot::cost).sum::<Usd>().dollars(),
         tokens,
         result: parts.join("\n\n"),
     }

@@ -64,7 +64,7 @@ impl Ask for Commit {
             lane: lane_of(agent.id),
             agent: Some(agent.id),
             caller: Some(agent.id),
-            wish: &request,
+            params: &request,
         };
         outbox::send(cx.tx, job, cx.now)
     }
@@ -74,7 +74,7 @@ impl Ask for Commit {
     }
 
     fn topics(ticket: &OutboxJobId) -> Vec<Topic> {
-        vec![Topic::Errand(*ticket)]
+        vec![Topic::OutboxJob(*ticket)]
     }
 
     fn look(

@@ -61,13 +61,13 @@ impl Ask for Rebase {
                 .hint("wait for the feedback, then rebase"));
         }
         let onto = args.onto.as_ref().map(ToString::to_string);
-        let wish = RebaseJob { agent: agent.id, onto };
+        let job = RebaseJob { agent: agent.id, onto };
         let sending = NewJob {
             kind: OutboxJobKind::Rebase,
             lane: lane_of(agent.id),
             agent: Some(agent.id),
             caller: Some(agent.id),
-            wish: &wish,
+            params: &job,
         };
         outbox::send(cx.tx, sending, cx.now)
     }
@@ -77,7 +77,7 @@ impl Ask for Rebase {
     }
 
     fn topics(ticket: &OutboxJobId) -> Vec<Topic> {
-        vec![Topic::Errand(*ticket)]
+        vec![Topic::OutboxJob(*ticket)]
     }
 
     fn look(

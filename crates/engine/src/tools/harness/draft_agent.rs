@@ -38,13 +38,13 @@ impl Tool for DraftAgent {
 
 impl Write for DraftAgent {
     fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<DraftedAgent, ToolError> {
-        let wish = Draft {
+        let request = Draft {
             role: Some(args.role.into_inner()),
             prompt: args.prompt.into_inner(),
             task: args.task_slug,
             ..Draft::default()
         };
-        let Drafted { id, role, task_slug } = draft(cx, &wish)?;
+        let Drafted { id, role, task_slug } = draft(cx, &request)?;
         Ok(DraftedAgent { agent_id: id, role, task_slug })
     }
 }

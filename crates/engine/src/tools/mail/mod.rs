@@ -1,4 +1,4 @@
-//! `mail`: letters between agents, and between agents and the human.
+//! `mail`: mails between agents, and between agents and the human.
 
 pub(super) mod list_inbox;
 pub(super) mod read;
@@ -12,9 +12,9 @@ use wire::mail::{MailView, SentMail};
 
 use crate::call::cx::{Caller, WriteCx};
 use crate::core::error::ToolError;
-use crate::mail::letter::{self, Letter, Word};
+use crate::mail::outgoing::{self, MailText, OutgoingMail};
 
-/// Returns a letter as tools answer it.
+/// Returns a mail as tools answer it.
 fn mail_view(mail: Mail) -> MailView {
     MailView {
         id: mail.id,
@@ -28,12 +28,12 @@ fn mail_view(mail: Mail) -> MailView {
     }
 }
 
-/// The inbox of whoever calls: an agent's own, or the human's.
+/// Inbox of the caller: an agent's own, or the human's.
 fn inbox_of(caller: &Caller) -> Recipient {
     caller.id().map_or(Recipient::Human, Recipient::Agent)
 }
 
-/// A letter that the caller received, or why it is not theirs to see.
+/// A mail that the caller received, or why it is not theirs to see.
 fn received(
     tx: &store::Tx<'_>,
     caller: &Caller,
@@ -51,19 +51,20 @@ fn received(
     }
 }
 
-/// Puts a letter from the caller into an inbox and tells of it. `None` writes to the human. Mail to an agent that has ended
+/// Puts a mail from the caller into an inbox and tells of it. `None` writes to the human. Mail to an agent that has ended
 /// goes on to its successor, and the answer says so.
 fn deliver(
     cx: &mut WriteCx<'_, '_>,
     wanted: Option<AgentId>,
-    word: Word,
+    word: MailText,
     reply_to: Option<MailId>,
 ) -> Result<SentMail, ToolError> {
     let agent = wanted.map(|id| crate::call::cx::find_agent(cx.tx, id)).transpose()?;
-    let to = agent.map_or(Ok(Recipient::Human), |agent| letter::reader(cx.tx, &agent))?;
-    let Word { subject, body } = word;
-    let letter = Letter { from: cx.caller.sender(), to, subject, body, reply_to, task: None };
-    let mail_id = letter::post(cx.tx, letter, cx.now)?;
+    let to = agent.map_or(Ok(Recipient::Human), |agent| outgoing::reader(cx.tx, &agent))?;
+    let MailText { subject, body } = word;
+    let message =
+        OutgoingMail { from: cx.caller.sender(), to, subject, body, reply_to, task: None };
+    let mail_id = outgoing::post(cx.tx, message, cx.now)?;
     let note = wanted.filter(|wanted| to != Recipient::Agent(*wanted)).map(|ended| match to {
         Recipient::Agent(next) => {
             format!("{ended} has ended; the mail went to {next}, which goes on with its work")
@@ -75,7 +76,7 @@ fn deliver(
     Ok(SentMail { mail_id, timestamp: cx.now, to_agent_id: to.agent(), note })
 }
 
-/// Marks a letter of the caller as read and tells of it, the first time.
+/// Marks a mail of the caller as read and tells of it, the first time.
 fn mark_read(cx: &mut WriteCx<'_, '_>, mail_id: MailId) -> Result<bool, ToolError> {
     let is_first = cx.tx.mail_mark_read(mail_id, cx.now)?;
     if is_first {

@@ -9,7 +9,7 @@ use super::{deliver, mark_read, received};
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
-use crate::mail::letter::Word;
+use crate::mail::outgoing::MailText;
 
 /// Reply to a mail that you received
 ///
@@ -46,7 +46,7 @@ impl Write for Reply {
         } else {
             format!("Re: {}", original.subject)
         };
-        let word = Word { subject, body: args.body.into_inner() };
+        let word = MailText { subject, body: args.body.into_inner() };
         let sent = deliver(cx, original.from, word, Some(id))?;
         mark_read(cx, id)?;
         Ok(sent)

@@ -9,7 +9,7 @@ use super::deliver;
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
-use crate::mail::letter::Word;
+use crate::mail::outgoing::MailText;
 
 /// Send mail to another agent or to the human
 ///
@@ -51,7 +51,7 @@ impl Write for Send {
                 return Err(ToolError::invalid("pass `toAgentId` or `toHuman`, not both"));
             }
         };
-        let word = Word { subject: args.subject.into_inner(), body: args.body.into_inner() };
+        let word = MailText { subject: args.subject.into_inner(), body: args.body.into_inner() };
         deliver(cx, to, word, None)
     }
 }

@@ -40,14 +40,14 @@ impl Write for CreateSupervisor {
         let epic = open_epic(cx.tx, args.epic_id)?;
         let role = supervisor_role(cx.settings)?.name.clone();
         let more = args.prompt.map(Text::into_inner);
-        let wish = Draft {
+        let request = Draft {
             role: Some(role),
             prompt: brief::prompt(cx.tx, &epic, more.as_deref(), None)?,
             summary: Some(format!("leads {}", epic.title)),
             epic: Some(epic.id),
             ..Draft::default()
         };
-        let Drafted { id, role, .. } = draft(cx, &wish)?;
+        let Drafted { id, role, .. } = draft(cx, &request)?;
         set_going(cx.tx, &epic, cx.caller.id(), cx.now)?;
         let epic_state = find_epic(cx.tx, epic.id)?.state;
         Ok(CreatedSupervisor { agent_id: id, role, epic_id: epic.id, epic_state })

@@ -13,7 +13,7 @@ use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::run::view::AgentSnapshot;
-use crate::mail::letter::{self, Letter};
+use crate::mail::outgoing::{self, OutgoingMail};
 
 /// Longest wait for a supervisor and its crew to end, in seconds.
 const END_TIMEOUT_SECONDS: u32 = 60;
@@ -81,8 +81,8 @@ impl Ask for RecoverSupervisor {
             return Ok(ticket(0, Some(often)));
         }
         let reason = args.reason.as_ref().map_or_else(|| reason(&old), ToString::to_string);
-        let wish = Recovery { old: old.clone(), epic, by: cx.caller.id(), reason };
-        let tasks_reset = recover::begin(cx.tx, cx.settings, &wish, cx.now)?;
+        let recovery = Recovery { old: old.clone(), epic, by: cx.caller.id(), reason };
+        let tasks_reset = recover::begin(cx.tx, cx.settings, &recovery, cx.now)?;
         Ok(ticket(tasks_reset, None))
     }
 
@@ -199,7 +199,7 @@ fn warn(
         old.id,
         old.id,
     );
-    let from = Letter::about(old, Recipient::Human, subject, body);
-    letter::send(cx.tx, from, cx.now)?;
+    let from = OutgoingMail::about(old, Recipient::Human, subject, body);
+    outgoing::send(cx.tx, from, cx.now)?;
     Ok(())
 }

@@ -49,7 +49,8 @@ pub(crate) struct Item {
 /// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: OutboxJobId,
+    #[serde(rename = "errand")]
+    job: OutboxJobId,
 }
 
 /// Answer of the outbox job.
@@ -77,7 +78,7 @@ impl Ask for CreateIssues {
                 .hint("`document` is the path of a plan in Markdown, each section an issue"));
         }
         let clean = |text: &str| crate::core::redact::redact(text.to_owned());
-        let wish = |item: &Item| IssueDraft {
+        let params = |item: &Item| IssueDraft {
             title: clean(&item.title),
             body: item.body.as_deref().map(clean).unwrap_or_default(),
             labels: item
@@ -87,7 +88,7 @@ impl Ask for CreateIssues {
                 .map(|label| label.trim().to_owned())
                 .collect(),
         };
-        let issues = args.issues.iter().flat_map(Items::as_slice).map(wish).collect();
+        let issues = args.issues.iter().flat_map(Items::as_slice).map(params).collect();
         let document = args.document.as_ref().map(ToString::to_string);
         let caller = cx.caller.id();
         let sending = NewJob {
@@ -95,9 +96,9 @@ impl Ask for CreateIssues {
             lane: LANE.to_owned(),
             agent: caller,
             caller,
-            wish: &IssuesJob { caller, issues, document },
+            params: &IssuesJob { caller, issues, document },
         };
-        Ok(Ticket { errand: outbox::send(cx.tx, sending, cx.now)? })
+        Ok(Ticket { job: outbox::send(cx.tx, sending, cx.now)? })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -105,11 +106,11 @@ impl Ask for CreateIssues {
     }
 
     fn topics(ticket: &Ticket) -> Vec<Topic> {
-        vec![Topic::Errand(ticket.errand)]
+        vec![Topic::OutboxJob(ticket.job)]
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<CreatedIssues>, ToolError> {
-        let done: Option<Done> = outbox::outcome(cx.tx, ticket.errand)?;
+        let done: Option<Done> = outbox::outcome(cx.tx, ticket.job)?;
         let shown = |Created { number, url, title }| CreatedIssue { number, url, title };
         Ok(match done {
             None => {

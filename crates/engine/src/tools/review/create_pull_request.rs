@@ -37,7 +37,8 @@ pub(crate) struct Args {
 /// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: OutboxJobId,
+    #[serde(rename = "errand")]
+    job: OutboxJobId,
     author: AgentId,
 }
 
@@ -75,7 +76,7 @@ impl Ask for CreatePullRequest {
                 (caller.id, None)
             }
         };
-        let wish = PullJob {
+        let params = PullJob {
             agent: Some(author),
             epic: None,
             branch,
@@ -89,9 +90,9 @@ impl Ask for CreatePullRequest {
             lane: lane_of(author),
             agent: Some(author),
             caller: Some(caller.id),
-            wish: &wish,
+            params: &params,
         };
-        Ok(Ticket { errand: outbox::send(cx.tx, sending, cx.now)?, author })
+        Ok(Ticket { job: outbox::send(cx.tx, sending, cx.now)?, author })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -99,7 +100,7 @@ impl Ask for CreatePullRequest {
     }
 
     fn topics(ticket: &Ticket) -> Vec<Topic> {
-        vec![Topic::Errand(ticket.errand)]
+        vec![Topic::OutboxJob(ticket.job)]
     }
 
     fn look(
@@ -107,7 +108,7 @@ impl Ask for CreatePullRequest {
         _: &Args,
         ticket: &Ticket,
     ) -> Result<Look<CreatedPullRequest>, ToolError> {
-        let opened: Option<Opened> = outbox::outcome(cx.tx, ticket.errand)?;
+        let opened: Option<Opened> = outbox::outcome(cx.tx, ticket.job)?;
         let state = find_agent(cx.tx, ticket.author)?.state.name();
         let Some(opened) = opened else {
             return Ok(Look::NotYet(CreatedPullRequest {

@@ -37,7 +37,8 @@ pub(crate) struct Args {
 /// Handle of a request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: OutboxJobId,
+    #[serde(rename = "errand")]
+    job: OutboxJobId,
     reviewer: AgentId,
 }
 
@@ -83,7 +84,7 @@ impl Ask for RequestReview {
         })?;
         let reviewer = fresh(AgentId::from_bits)?;
         let text = |text: &Option<Text<20_000>>| text.as_ref().map(ToString::to_string);
-        let wish = ReviewJob {
+        let params = ReviewJob {
             coder: coder.id,
             reviewer,
             message: text(&args.completion_message),
@@ -95,9 +96,9 @@ impl Ask for RequestReview {
             lane: lane_of(coder.id),
             agent: Some(coder.id),
             caller: Some(coder.id),
-            wish: &wish,
+            params: &params,
         };
-        Ok(Ticket { errand: outbox::send(cx.tx, sending, cx.now)?, reviewer })
+        Ok(Ticket { job: outbox::send(cx.tx, sending, cx.now)?, reviewer })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -105,7 +106,7 @@ impl Ask for RequestReview {
     }
 
     fn topics(ticket: &Ticket) -> Vec<Topic> {
-        vec![Topic::Errand(ticket.errand)]
+        vec![Topic::OutboxJob(ticket.job)]
     }
 
     fn look(
@@ -113,7 +114,7 @@ impl Ask for RequestReview {
         _: &Args,
         ticket: &Ticket,
     ) -> Result<Look<RequestedReview>, ToolError> {
-        let forked: Option<Forked> = outbox::outcome(cx.tx, ticket.errand)?;
+        let forked: Option<Forked> = outbox::outcome(cx.tx, ticket.job)?;
         let mut answer = RequestedReview {
             review_instance_id: ticket.reviewer,
             session_name: None,

@@ -38,7 +38,8 @@ pub(crate) struct Args {
 /// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: OutboxJobId,
+    #[serde(rename = "errand")]
+    job: OutboxJobId,
     feedback: FeedbackId,
     coder: AgentId,
 }
@@ -80,7 +81,7 @@ impl Ask for SendFeedback {
         }
         let id = fresh(FeedbackId::from_bits)?;
         let items = args.actionable_items.as_ref().map(Items::as_slice).unwrap_or_default();
-        let wish = FeedbackJob {
+        let params = FeedbackJob {
             id,
             reviewer,
             coder: review.coder,
@@ -96,10 +97,10 @@ impl Ask for SendFeedback {
             lane: lane_of(review.coder),
             agent: Some(review.coder),
             caller: Some(reviewer),
-            wish: &wish,
+            params: &params,
         };
-        let errand = outbox::send(cx.tx, sending, cx.now)?;
-        Ok(Ticket { errand, feedback: id, coder: review.coder })
+        let job = outbox::send(cx.tx, sending, cx.now)?;
+        Ok(Ticket { job, feedback: id, coder: review.coder })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -107,11 +108,11 @@ impl Ask for SendFeedback {
     }
 
     fn topics(ticket: &Ticket) -> Vec<Topic> {
-        vec![Topic::Errand(ticket.errand)]
+        vec![Topic::OutboxJob(ticket.job)]
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<SentFeedback>, ToolError> {
-        let delivered: Option<Delivered> = outbox::outcome(cx.tx, ticket.errand)?;
+        let delivered: Option<Delivered> = outbox::outcome(cx.tx, ticket.job)?;
         let answer = |delivered: Option<Delivered>, status| SentFeedback {
             feedback_id: ticket.feedback,
             target_instance_id: ticket.coder,

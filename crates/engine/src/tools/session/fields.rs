@@ -14,7 +14,7 @@ pub(super) struct OrEmpty<T>(Option<T>);
 
 impl<T> OrEmpty<T> {
     /// Value of a field that is not empty.
-    pub(super) fn said(field: Option<Self>) -> Option<T> {
+    pub(super) fn given(field: Option<Self>) -> Option<T> {
         field.and_then(|field| field.0)
     }
 }

@@ -17,7 +17,7 @@ use wire::session::SessionTask;
 use crate::call::cx::WriteCx;
 use crate::core::error::{Code, ToolError};
 use crate::tasks::task_change;
-use crate::tasks::task_hold::{self, Stride};
+use crate::tasks::task_hold::{self, MoveExtent};
 
 fn session_task(tx: &Tx<'_>, task: Task) -> Result<SessionTask, ToolError> {
     let needs = if task.needs == 0 { Vec::new() } else { tx.task_needs(task.number)? };
@@ -32,7 +32,7 @@ fn session_task(tx: &Tx<'_>, task: Task) -> Result<SessionTask, ToolError> {
 
 /// Moves a task to a status through whatever lies between. To be there already is no move.
 fn go(cx: &mut WriteCx<'_, '_>, task: &mut Task, status: SessionStatus) -> Result<(), ToolError> {
-    let wish = match status {
+    let task_move = match status {
         SessionStatus::InProgress => {
             begin(cx, task)?;
             return Ok(());
@@ -53,14 +53,14 @@ fn go(cx: &mut WriteCx<'_, '_>, task: &mut Task, status: SessionStatus) -> Resul
         task.assigned_agent.get_or_insert(agent.id);
         cx.tx.dispatch_begin(task.number, agent.id, &agent.role, cx.now)?;
     }
-    task_change::apply_through(cx.tx, task, &wish, (cx.caller.id(), cx.now))
+    task_change::apply_through(cx.tx, task, &task_move, (cx.caller.id(), cx.now))
 }
 
 /// Begins a task, or goes on with it. An iteration of a loop begins one and no more, so that each agent has its whole
 /// mind for one thing.
 fn begin(cx: &mut WriteCx<'_, '_>, task: &mut Task) -> Result<Option<Claim>, ToolError> {
     let Some((session, number)) = cx.caller.iteration() else {
-        return task_hold::start(cx, task, Stride::Through);
+        return task_hold::start(cx, task, MoveExtent::Through);
     };
     let begun = cx.tx.iteration_get(session, number)?.and_then(|iteration| iteration.task);
     if let Some(other) = begun.filter(|other| *other != task.number) {
@@ -72,7 +72,7 @@ fn begin(cx: &mut WriteCx<'_, '_>, task: &mut Task) -> Result<Option<Claim>, Too
             .hint("then sum up with `iteration-summary` and end: the next iteration takes another")
             .detail("task", other));
     }
-    let claim = task_hold::start(cx, task, Stride::Through)?;
+    let claim = task_hold::start(cx, task, MoveExtent::Through)?;
     cx.tx.iteration_set_task(session, number, task.number)?;
     Ok(claim)
 }

@@ -49,7 +49,7 @@ impl Read for NoteList {
     fn read(cx: &ReadCx<'_>, args: Args) -> Result<SessionNotes, ToolError> {
         let after = args.cursor.map_or(0, PageCursor::number);
         let limit = Limit::or(args.limit, 100);
-        let kind = OrEmpty::said(args.kind);
+        let kind = OrEmpty::given(args.kind);
         let page = cx.tx.note_page(cx.caller.session(), kind, after, limit)?;
         Ok(SessionNotes {
             notes: page.items.into_iter().map(session_note).collect(),

@@ -76,7 +76,7 @@ impl Write for TaskAdd {
 fn add_one(cx: &mut WriteCx<'_, '_>, item: Item) -> Result<SessionTask, ToolError> {
     let draft = TaskDraft {
         title: item.content.into_inner(),
-        priority: OrEmpty::said(item.priority).unwrap_or_default(),
+        priority: OrEmpty::given(item.priority).unwrap_or_default(),
         ..TaskDraft::default()
     };
     let session = cx.caller.session();
@@ -88,7 +88,7 @@ fn add_one(cx: &mut WriteCx<'_, '_>, item: Item) -> Result<SessionTask, ToolErro
     }
     let mut task = add(cx, draft)?;
     task_needs::add(cx, &mut task, &item.depends_on.unwrap_or_default().0)?;
-    if let Some(status) = OrEmpty::said(item.status) {
+    if let Some(status) = OrEmpty::given(item.status) {
         go(cx, &mut task, status)?;
     }
     session_task(cx.tx, task)

@@ -37,7 +37,7 @@ impl Tool for TaskList {
 impl Read for TaskList {
     fn read(cx: &ReadCx<'_>, args: Args) -> Result<SessionTasks, ToolError> {
         let filter = TaskFilter {
-            states: OrEmpty::said(args.status)
+            states: OrEmpty::given(args.status)
                 .map(|status| status.stored().collect())
                 .unwrap_or_default(),
             epic: None,

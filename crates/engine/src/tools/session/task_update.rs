@@ -51,12 +51,12 @@ impl Write for TaskUpdate {
         }
         let needs = args.depends_on.unwrap_or_default().0;
         let mut changed = task_needs::add(cx, &mut task, &needs)?;
-        if let Some(priority) = OrEmpty::said(args.priority) {
+        if let Some(priority) = OrEmpty::given(args.priority) {
             changed |= priority != task.priority;
             task.priority = priority;
         }
         let before = task.state.clone();
-        if let Some(status) = OrEmpty::said(args.status) {
+        if let Some(status) = OrEmpty::given(args.status) {
             go(cx, &mut task, status)?;
         }
         // A move tells of the rest too.

@@ -15,7 +15,7 @@ use crate::call::cx::{ReadCx, WriteCx, fresh};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::merge_queue::{self, Details, Handed, in_review};
+use crate::delivery::merge_queue::{self, Details, SubmittedWork, in_review};
 use crate::delivery::outbox::params::MergeJob;
 use crate::delivery::outbox::{self, NewJob};
 
@@ -82,10 +82,11 @@ pub(crate) struct Ticket {
     task: TaskId,
     /// None where there is nothing to merge
     merge: Option<MergeId>,
-    /// The errand that finds out what was approved, where that is not known yet
+    /// The job that finds out what was approved, where that is not known yet
     pin: Option<OutboxJobId>,
-    /// The errand that merges it
-    errand: Option<OutboxJobId>,
+    /// The job that merges it
+    #[serde(rename = "errand")]
+    job: Option<OutboxJobId>,
 }
 
 pub(crate) struct ApproveTask;
@@ -106,28 +107,28 @@ impl Ask for ApproveTask {
             return Ok(ticket);
         }
         in_review(&task)?;
-        let handed = Handed::of(cx.tx, task.clone())?;
+        let handed = SubmittedWork::of(cx.tx, task.clone())?;
         if !handed.may_have_branch() {
             merge_queue::complete(cx.tx, &mut task, (cx.caller.id(), cx.now))?;
             let reason = "its work was approved".to_owned();
             let stop = StopRequest { outcome: Outcome::Succeeded, reason };
             let worker = handed.worker.as_ref();
             merge_queue::retire(cx.tx, cx.settings, worker, &task, &stop, None, cx.now)?;
-            return Ok(Ticket { task: task.id, merge: None, pin: None, errand: None });
+            return Ok(Ticket { task: task.id, merge: None, pin: None, job: None });
         }
         let (merge, next) = (fresh(MergeId::from_bits)?, fresh(OutboxJobId::from_bits)?);
         let (task, squash) = (task.id, args.squash);
-        let wish = MergeJob::Pin { merge, task, errand: next, squash, commit: None };
+        let params = MergeJob::Pin { merge, task, job: next, squash, commit: None };
         let sending = NewJob {
             kind: OutboxJobKind::Merge,
             // Nobody waits to know what was approved.
             lane: format!("approval:{merge}"),
             agent: handed.worker.as_ref().map(|worker| worker.id),
             caller: cx.caller.id(),
-            wish: &wish,
+            params: &params,
         };
         let pin = outbox::send(cx.tx, sending, cx.now)?;
-        Ok(Ticket { task, merge: Some(merge), pin: Some(pin), errand: Some(next) })
+        Ok(Ticket { task, merge: Some(merge), pin: Some(pin), job: Some(next) })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -135,7 +136,7 @@ impl Ask for ApproveTask {
     }
 
     fn topics(ticket: &Ticket) -> Vec<Topic> {
-        ticket.pin.into_iter().chain(ticket.errand).map(Topic::Errand).collect()
+        ticket.pin.into_iter().chain(ticket.job).map(Topic::OutboxJob).collect()
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<ApprovedTask>, ToolError> {
@@ -157,16 +158,16 @@ impl Ask for ApproveTask {
 /// Finds a task's open merge. A held one is queued again.
 fn under_way(cx: &mut WriteCx<'_, '_>, task: &Task) -> Result<Option<Ticket>, ToolError> {
     let task = task.id;
-    if let Some((pin, merge, errand)) = merge_queue::pinned_by(cx.tx, task)? {
-        return Ok(Some(Ticket { task, merge: Some(merge), pin: Some(pin), errand: Some(errand) }));
+    if let Some((pin, merge, job)) = merge_queue::pinned_by(cx.tx, task)? {
+        return Ok(Some(Ticket { task, merge: Some(merge), pin: Some(pin), job: Some(job) }));
     }
     let Some(merge) = cx.tx.merge_of(task)?.filter(|merge| merge.ended_at.is_none()) else {
         return Ok(None);
     };
-    let errand = if merge.state == MergeState::Held {
+    let job = if merge.state == MergeState::Held {
         Some(merge_queue::requeue(cx.tx, &merge, cx.caller.id(), cx.now)?)
     } else {
-        merge_queue::errand_of(cx.tx, merge.id)?
+        merge_queue::outbox_job_of(cx.tx, merge.id)?
     };
-    Ok(Some(Ticket { task, merge: Some(merge.id), pin: None, errand }))
+    Ok(Some(Ticket { task, merge: Some(merge.id), pin: None, job }))
 }

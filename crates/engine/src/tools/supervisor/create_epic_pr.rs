@@ -44,7 +44,8 @@ pub(crate) struct Args {
 /// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: OutboxJobId,
+    #[serde(rename = "errand")]
+    job: OutboxJobId,
     epic: EpicId,
 }
 
@@ -73,7 +74,7 @@ impl Ask for CreateEpicPr {
         let description = args.description.as_ref();
         let description = description.map_or_else(|| described(&epic, &tasks), ToString::to_string);
         let owner = owner(cx, id, &tasks)?;
-        let wish = PullJob {
+        let params = PullJob {
             agent: owner,
             epic: Some(id),
             branch: Some(epic_branch_of(id)),
@@ -87,9 +88,9 @@ impl Ask for CreateEpicPr {
             lane: format!("epic:{id}"),
             agent: owner,
             caller: cx.caller.id(),
-            wish: &wish,
+            params: &params,
         };
-        Ok(Ticket { errand: outbox::send(cx.tx, sending, cx.now)?, epic: id })
+        Ok(Ticket { job: outbox::send(cx.tx, sending, cx.now)?, epic: id })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -97,7 +98,7 @@ impl Ask for CreateEpicPr {
     }
 
     fn topics(ticket: &Ticket) -> Vec<Topic> {
-        vec![Topic::Errand(ticket.errand)]
+        vec![Topic::OutboxJob(ticket.job)]
     }
 
     fn look(
@@ -105,7 +106,7 @@ impl Ask for CreateEpicPr {
         _: &Args,
         ticket: &Ticket,
     ) -> Result<Look<EpicPullRequest>, ToolError> {
-        let opened: Option<Opened> = outbox::outcome(cx.tx, ticket.errand)?;
+        let opened: Option<Opened> = outbox::outcome(cx.tx, ticket.job)?;
         let branch = epic_branch_of(ticket.epic);
         Ok(match opened {
             None => Look::NotYet(EpicPullRequest {

@@ -52,10 +52,10 @@ impl Write for ForceCompleteTask {
             return Err(ToolError::conflict(format!("{number} is {} already", state.stored()))
                 .detail("state", state.stored()));
         }
-        let said = format!("Completed without a merge: {}", args.reason);
-        merge_queue::take_out(cx.tx, &task, &said, cx.now)?;
+        let message = format!("Completed without a merge: {}", args.reason);
+        merge_queue::take_out(cx.tx, &task, &message, cx.now)?;
         let (worker, by) = (worker_of(cx.tx, &task)?, (cx.caller.id(), cx.now));
-        task_change::remark(cx.tx, &task, &said, by)?;
+        task_change::remark(cx.tx, &task, &message, by)?;
         merge_queue::complete(cx.tx, &mut task, by)?;
         let log_id = fresh(LogId::from_bits)?;
         let title = format!("{number} was completed by force");

@@ -11,7 +11,7 @@ use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::delivery::merge_queue::{self, NOBODY_WORKS, in_review, worker_of};
-use crate::mail::letter::Word;
+use crate::mail::outgoing::MailText;
 use crate::tasks::task_change;
 
 /// Send a task in `REVIEW` back, with the requested changes
@@ -53,7 +53,7 @@ impl Write for RequestChanges {
         } else {
             NOBODY_WORKS
         };
-        let word = Word {
+        let word = MailText {
             subject: format!("Changes Requested: {number} {}", task.title),
             body: format!("{}\n\n{next}", args.feedback),
         };

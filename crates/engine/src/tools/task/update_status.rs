@@ -11,7 +11,7 @@ use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::tasks::task_change;
-use crate::tasks::task_hold::{self, Stride};
+use crate::tasks::task_hold::{self, MoveExtent};
 use crate::tasks::view::task_view;
 
 /// Move a task to another state
@@ -45,9 +45,9 @@ impl Write for UpdateStatus {
         task_hold::own_only(cx, &task)?;
         task_hold::not_anothers(cx, &task)?;
         let reason = args.reason.map(Text::into_inner);
-        let wish = match args.status {
+        let task_move = match args.status {
             OfficeState::InProgress => {
-                task_hold::start(cx, &mut task, Stride::Step)?;
+                task_hold::start(cx, &mut task, MoveExtent::Step)?;
                 return task_view(cx.tx, task);
             }
             OfficeState::Assigned if task.state.name() == TaskStateName::Assigned => {
@@ -68,7 +68,7 @@ impl Write for UpdateStatus {
             OfficeState::Failed => TaskMove::Fail { reason },
         };
         let by = (cx.caller.id(), cx.now);
-        task_change::apply(cx.tx, &mut task, wish, by)?;
+        task_change::apply(cx.tx, &mut task, task_move, by)?;
         task_view(cx.tx, task)
     }
 }

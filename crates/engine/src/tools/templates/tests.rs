@@ -69,7 +69,7 @@ fn a_template_is_a_tool_of_the_toolset_agents() {
 
 #[test]
 fn what_stands_beside_the_arguments_is_what_its_type_says() {
-    let schema = schema::<Besides>();
+    let schema = schema::<ContextOptions>();
     let mut fields: Vec<&str> =
         schema["properties"].as_object().unwrap().iter().map(|(name, _)| name.as_str()).collect();
     let mut besides = BESIDES;

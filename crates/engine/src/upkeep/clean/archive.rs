@@ -65,10 +65,10 @@ impl Upkeep {
             let name = checkpoint.archive.clone();
             let cut = AuditCut { checkpoint, by_operator: request.by_operator, at: self.now() };
             if !self.store.write(move |tx| tx.audit_cut(&cut)).await.map_err(ToolError::from)? {
-                let said =
+                let message =
                     format!("rows {} to {last} changed while they were archived", archived + 1);
                 return Err(
-                    ToolError::conflict(said).hint("check them with `adjutant audit verify`")
+                    ToolError::conflict(message).hint("check them with `adjutant audit verify`")
                 );
             }
             self.point(Point::CleanCut);
@@ -129,8 +129,8 @@ fn fill(
         let in_order = rows.last().is_some_and(|row| row.number == next);
         if verdict.broken.is_some() || !in_order {
             let number = verdict.broken.map_or(next + 1, |(number, _)| number);
-            let said = format!("the audit chain is broken at row {number}; nothing was cut");
-            return Err(ToolError::conflict(said).hint("`adjutant audit verify` shows details"));
+            let message = format!("the audit chain is broken at row {number}; nothing was cut");
+            return Err(ToolError::conflict(message).hint("`adjutant audit verify` shows details"));
         }
         for row in &rows {
             let line = line_of(row);

@@ -4,7 +4,7 @@ use model::{AgentId, TaskRef};
 use store::{Agent, AgentPage, StoreError, Tx};
 
 use crate::core::error::{Code, ToolError};
-use crate::delivery::reviews::view::Whose;
+use crate::delivery::reviews::view::ReviewSelection;
 use crate::views::service::Views;
 
 /// An agent that Adjutant runs.
@@ -99,22 +99,22 @@ fn fitting(tx: &Tx<'_>, digits: &str) -> Result<Vec<Agent>, StoreError> {
 }
 
 /// The agent or the task that a name means. What could be both is an agent.
-fn subject(tx: &Tx<'_>, name: &str) -> Result<Whose, ToolError> {
+fn subject(tx: &Tx<'_>, name: &str) -> Result<ReviewSelection, ToolError> {
     let found = find(tx, name);
     if let Ok(task) = name.parse::<TaskRef>()
         && found.is_err()
         && tx.task_find(&task)?.is_some()
     {
-        return Ok(Whose::Task(task));
+        return Ok(ReviewSelection::Task(task));
     }
     let error = match found {
-        Ok(agent) => return Ok(Whose::Agent(agent.id)),
+        Ok(agent) => return Ok(ReviewSelection::Agent(agent.id)),
         Err(error) => error,
     };
     let is_id = name.starts_with(AgentId::PREFIX) || name == LAST;
     match name.parse::<TaskRef>() {
         // The engine names the nearest one.
-        Ok(task) if !is_id => Ok(Whose::Task(task)),
+        Ok(task) if !is_id => Ok(ReviewSelection::Task(task)),
         _ => Err(error),
     }
 }
@@ -158,7 +158,7 @@ impl Views {
     }
 
     /// The agent or the task whose reviews a name means.
-    pub async fn review_subject(&self, name: String) -> Result<Whose, ToolError> {
+    pub async fn review_subject(&self, name: String) -> Result<ReviewSelection, ToolError> {
         self.store.scan(move |tx| subject(tx, &name)).await
     }
 }

@@ -26,8 +26,8 @@ fn graph_node(card: &BoardCard) -> GraphNode {
 
 impl Views {
     /// The tasks that wait for others or are waited for, at most 500.
-    pub async fn board_graph(&self, wish: BoardRequest) -> Result<TaskGraph, ToolError> {
-        self.store.scan(move |tx| graph(tx, &wish.filter(tx)?)).await
+    pub async fn board_graph(&self, request: BoardRequest) -> Result<TaskGraph, ToolError> {
+        self.store.scan(move |tx| graph(tx, &request.filter(tx)?)).await
     }
 }
 

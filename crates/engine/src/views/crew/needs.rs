@@ -87,7 +87,7 @@ impl About<'_> {
     }
 }
 
-/// Letters that ask, and letters that tell of trouble and are not read.
+/// Mails that ask, and unread mail that reports failures.
 fn letters(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> {
     let tx = look.tx;
     for line in tx.mail_unanswered()? {
@@ -216,7 +216,7 @@ fn budgets(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> 
     let tx = look.tx;
     for agent in tx.agents_over_budget(look.now.after_millis(-BUDGET_MS), ENTRIES_PER_KIND)? {
         let AgentState::Ended { reason, at, .. } = &agent.state else { continue };
-        // Whoever was only taken along is no question of its own.
+        // Anyone who was only taken along is no question of its own.
         if reason.starts_with("its ancestor") || tx.run_is_resumed(agent.id)? {
             continue;
         }

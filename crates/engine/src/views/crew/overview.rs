@@ -6,7 +6,7 @@ use model::Timestamp;
 use model::agent::AgentStateName;
 use store::Recipient;
 use wire::overview::{
-    AgentCounts, AgentPlaces, LetterCounts, LimitedModel, NeedKind, Overview, ReviewCounts,
+    AgentCounts, AgentPlaces, LimitedModel, MailCounts, NeedKind, Overview, ReviewCounts,
     SpentToday,
 };
 
@@ -68,7 +68,7 @@ fn read(look: &Look<'_>, about: About, day: Option<Timestamp>) -> Result<Overvie
         running: places(look),
         agents: counts(look)?,
         open_tasks: tx.tasks_open_count()?,
-        mail: LetterCounts { unread: tx.mail_unread_count(Recipient::Human)?, needs_answer },
+        mail: MailCounts { unread: tx.mail_unread_count(Recipient::Human)?, needs_answer },
         reviews: ReviewCounts { for_you, open: tx.reviews_open_count()? },
         today: SpentToday { usd: spent.dollars(), limit_usd: None, tokens },
         limited: limited(look)?,
@@ -105,8 +105,8 @@ fn limited(look: &Look<'_>) -> Result<Vec<LimitedModel>, ToolError> {
     let mut found: BTreeMap<String, Timestamp> = BTreeMap::new();
     for (id, until) in look.tx.agents_limited()? {
         let glance = look.tx.agent_details(id)?;
-        let model =
-            glance.and_then(|it| it.model.or_else(|| RunOptions::shown(it.wish.as_deref()?).model));
+        let model = glance
+            .and_then(|it| it.model.or_else(|| RunOptions::shown(it.options.as_deref()?).model));
         let who = match model {
             Some(model) => model,
             None => look.tx.agent_get(id)?.map(|agent| agent.kind).unwrap_or_default(),

@@ -66,7 +66,7 @@ impl<'a> Look<'a> {
             ToolError::internal(std::io::Error::other("an agent disappeared while it was read"))
         })?;
         let did = self.engine.activity.of(agent.id);
-        let wish = glance.wish.as_deref().map(RunOptions::shown);
+        let options = glance.options.as_deref().map(RunOptions::shown);
         let role = self.settings.roles.get(&agent.role);
         let (segments, calls) = self.lane(&agent, did.as_ref())?.unzip();
         let (reason, limited_until) = match &agent.state {
@@ -87,8 +87,8 @@ impl<'a> Look<'a> {
             started_at: glance.started_at.unwrap_or(agent.created_at),
             finished_at: agent.ended_at(),
             doing: doing(&agent, &glance, did),
-            deadline_at: deadline(&agent, &glance, wish.as_ref()),
-            model: glance.model.or_else(|| wish?.model),
+            deadline_at: deadline(&agent, &glance, options.as_ref()),
+            model: glance.model.or_else(|| options?.model),
             cost_usd: glance.cost.map(Usd::dollars),
             budget: glance.budget.map(|(cap, spent)| CrewBudget {
                 usd: cap.map(Usd::dollars),
@@ -154,10 +154,14 @@ impl<'a> Look<'a> {
 }
 
 /// When it must be over: by its budget and those above it, and by its own time limit.
-fn deadline(agent: &Agent, glance: &AgentDetails, wish: Option<&RunOptions>) -> Option<Timestamp> {
+fn deadline(
+    agent: &Agent,
+    glance: &AgentDetails,
+    options: Option<&RunOptions>,
+) -> Option<Timestamp> {
     // Each attempt has the whole of its time limit, and only the first one's beginning is known.
     let began = glance.started_at.filter(|_| agent.attempt == 1);
-    let limit = wish.and_then(|wish| wish.timeout);
+    let limit = options.and_then(|options| options.timeout);
     let own = began.zip(limit).map(|(began, seconds)| began.after_seconds(i64::from(seconds)));
     own.into_iter().chain(glance.deadline_at).min()
 }

@@ -1,10 +1,10 @@
-//! A thread: a letter, what answers it, what answers that, and what somebody who is to answer wants to know.
+//! A thread: a mail, what answers it, what answers that, and what somebody who is to answer wants to know.
 
 use host::agent::{PermissionVerdict, kind};
 use model::{AgentId, MailId};
 use store::{Agent, Mail, Recipient, Tx};
 use wire::mail::{
-    LetterAnswer, LetterKind, LetterView, PermissionRequest, Thread, ThreadLetter, WaitingTask,
+    MailAnswer, MailEntry, MailKind, PermissionRequest, Thread, ThreadMail, WaitingTask,
 };
 
 use super::{Reading, by_system, kind_of, preview};
@@ -25,7 +25,7 @@ const BEGINNING: usize = 1000;
 /// Waiting tasks listed per asking agent.
 const BEHIND: u32 = 20;
 
-/// The places of a thread's letters, oldest first.
+/// The places of a thread's mails, oldest first.
 fn places(tx: &Tx<'_>, root: MailId) -> Result<Vec<(i64, MailId)>, ToolError> {
     let Some(first) = tx.mail_get(root)? else { return Ok(Vec::new()) };
     let mut found = vec![(first.number, root)];
@@ -47,7 +47,7 @@ fn input_of(body: &str) -> String {
 }
 
 impl Reading<'_> {
-    fn whole(&mut self, mail: Mail, room: &mut usize) -> Result<ThreadLetter, ToolError> {
+    fn whole(&mut self, mail: Mail, room: &mut usize) -> Result<ThreadMail, ToolError> {
         let question = self.tx.question_by_mail(mail.id)?;
         let tool = question.as_ref().map(|question| question.tool.clone());
         let pattern = question.as_ref().and_then(|question| question.pattern.as_deref());
@@ -63,25 +63,25 @@ impl Reading<'_> {
             _ => false,
         };
         let options = match kind {
-            LetterKind::Permission => asking::leave(pattern),
-            LetterKind::Question => asking::offers(&mail.body),
-            LetterKind::Alert | LetterKind::Letter => Vec::new(),
+            MailKind::Permission => asking::leave(pattern),
+            MailKind::Question => asking::offers(&mail.body),
+            MailKind::Alert | MailKind::Letter => Vec::new(),
         };
         let request = tool.map(|tool| PermissionRequest { tool, input: input_of(&mail.body) });
         let settled = match &answer {
-            Some(answer) => Some(LetterAnswer {
+            Some(answer) => Some(MailAnswer {
                 by: self.person(answer.from)?,
                 mail_id: answer.id,
                 at: answer.created_at,
                 // The first answer counts, as it does for the agent.
-                allowed: (kind == LetterKind::Permission)
+                allowed: (kind == MailKind::Permission)
                     .then(|| ask::verdict(&answer.body) == PermissionVerdict::Allow),
             }),
             None => None,
         };
         let most = u32::try_from(LOOKED_FOR).unwrap_or(u32::MAX);
         let replies = self.tx.mail_answered_by(mail.id, most)?.len();
-        let letter = LetterView {
+        let letter = MailEntry {
             id: mail.id,
             thread_id: self.root(mail.id)?,
             from,
@@ -97,7 +97,7 @@ impl Reading<'_> {
         let cut = mail.body.len() > *room;
         *room = room.saturating_sub(mail.body.len());
         let body = if cut { mail.body.chars().take(BEGINNING).collect() } else { mail.body };
-        Ok(ThreadLetter { letter, body, cut, options, request, settled })
+        Ok(ThreadMail { letter, body, cut, options, request, settled })
     }
 }
 
@@ -110,7 +110,7 @@ fn behind(tx: &Tx<'_>, agent: &Agent) -> Result<Vec<WaitingTask>, ToolError> {
 }
 
 impl Views {
-    /// The thread that a letter belongs to.
+    /// The thread that a mail belongs to.
     pub async fn thread(&self, id: MailId) -> Result<Thread, ToolError> {
         let engine = self.clone();
         self.store.scan(move |tx| thread(&engine, tx, id)).await
@@ -143,9 +143,9 @@ fn thread(engine: &Views, tx: &Tx<'_>, id: MailId) -> Result<Thread, ToolError> 
         letters.push(reading.whole(mail, &mut room)?);
     }
     letters.reverse();
-    // What is open is answered first, however many letters came after it.
+    // What is open is answered first, however many mails came after it.
     let received =
-        |letter: &&ThreadLetter| letter.letter.to.human && letter.letter.from.agent_id.is_some();
+        |letter: &&ThreadMail| letter.letter.to.human && letter.letter.from.agent_id.is_some();
     let open = letters.iter().find(|letter| letter.letter.needs_answer);
     let answerable = open.or_else(|| letters.iter().rev().find(received));
     let (reply_to, writer) = answerable
@@ -155,7 +155,7 @@ fn thread(engine: &Views, tx: &Tx<'_>, id: MailId) -> Result<Thread, ToolError> 
     let other = || wrote().or_else(|| letters.iter().rev().find_map(|one| one.letter.to.agent_id));
     let with: Option<AgentId> = writer.or_else(other);
     let agent = with.map(|id| tx.agent_get(id)).transpose()?.flatten();
-    let permission = open.is_some_and(|open| open.letter.kind == LetterKind::Permission);
+    let permission = open.is_some_and(|open| open.letter.kind == MailKind::Permission);
     Ok(Thread {
         thread_id: root,
         subject: letters.first().map(|first| first.letter.subject.clone()).unwrap_or_default(),

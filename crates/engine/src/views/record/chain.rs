@@ -27,20 +27,20 @@ pub enum VerifyFrom {
 
 /// Position up to which the chain was verified last.
 #[derive(Debug, Default)]
-pub(crate) struct LastVerified(Mutex<Option<Good>>);
+pub(crate) struct LastVerified(Mutex<Option<VerifiedChain>>);
 
 #[derive(Debug, Clone)]
-struct Good {
+struct VerifiedChain {
     verdict: ChainVerification,
     since: Timestamp,
 }
 
 impl LastVerified {
-    fn get(&self) -> Option<Good> {
+    fn get(&self) -> Option<VerifiedChain> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set(&self, good: Good) {
+    fn set(&self, good: VerifiedChain) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(good);
     }
 }
@@ -95,7 +95,7 @@ impl Views {
         };
         let archives = self.store.read(|tx| tx.audit_checkpoints().map_err(ToolError::from))?;
         let verdict_so_far = ChainVerification { broken: None, ..verdict.clone() };
-        self.last_verified.set(Good { verdict: verdict_so_far, since });
+        self.last_verified.set(VerifiedChain { verdict: verdict_so_far, since });
         let (broken_at, problem) = verdict.broken.unzip();
         Ok(ChainVerificationView {
             ok: broken_at.is_none(),

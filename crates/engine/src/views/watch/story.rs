@@ -17,7 +17,7 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::machine::folder_of;
 use crate::core::redact::redact;
-use crate::views::crew::{CrewRequest, CrewStates, Past};
+use crate::views::crew::{CrewRequest, CrewStates, PastAgents};
 use crate::views::service::Views;
 
 /// Children listed.
@@ -35,7 +35,7 @@ const LIFE: u32 = u32::MAX;
 
 /// Recorded facts beside the rows.
 #[derive(Debug)]
-struct Known {
+struct RecordedFacts {
     agent: Agent,
     crumbs: Vec<AgentCrumb>,
     marks: Vec<StoryMark>,
@@ -51,22 +51,23 @@ impl Views {
     /// An agent's story.
     pub async fn agent_story(&self, id: AgentId) -> Result<AgentStory, ToolError> {
         let now = self.now();
-        let known = self.store.scan(move |tx| Known::of(tx, id, now)).await?;
+        let known = self.store.scan(move |tx| RecordedFacts::of(tx, id, now)).await?;
         let mut rows = self.crew_rows(vec![id], Some(LIFE)).await?.rows;
         let mut row = rows.pop().ok_or_else(|| {
             ToolError::internal(std::io::Error::other("an agent disappeared while it was read"))
         })?;
-        let wish = CrewRequest {
+        let request = CrewRequest {
             parent: Some(id),
             states: CrewStates::Any,
             text: None,
-            past: Past::Include,
+            past: PastAgents::Include,
             after: 0,
             limit: CHILDREN,
             window: None,
         };
-        let children = self.crew(wish).await?.rows;
-        let Known { agent, crumbs, marks, calls, spend, counts, claim, branch, pull } = known;
+        let children = self.crew(request).await?.rows;
+        let RecordedFacts { agent, crumbs, marks, calls, spend, counts, claim, branch, pull } =
+            known;
         let context = self.outside(move |engine| Ok::<_, ToolError>(context(engine, &agent)));
         Ok(AgentStory {
             crumbs,
@@ -85,7 +86,7 @@ impl Views {
     }
 }
 
-impl Known {
+impl RecordedFacts {
     fn of(tx: &Tx<'_>, id: AgentId, now: Timestamp) -> Result<Self, ToolError> {
         let agent = find_agent(tx, id)?;
         let run = tx.run_get(id)?;
@@ -137,11 +138,11 @@ fn marks(tx: &Tx<'_>, id: AgentId, merge: Option<&Merge>) -> Result<Vec<StoryMar
             href: Some(format!("/reviews/{id}")),
         };
         marks.push(mark(merge.created_at, "approved"));
-        let said = match &merge.merged {
+        let message = match &merge.merged {
             Some(commit) => format!("merged as {}", commit.get(..7).unwrap_or(commit)),
             None => merge.reason.clone().unwrap_or_else(|| "sent back".to_owned()),
         };
-        marks.extend(merge.ended_at.map(|at| mark(at, &said)));
+        marks.extend(merge.ended_at.map(|at| mark(at, &message)));
     }
     marks.sort_by_key(|mark| mark.at);
     Ok(marks)
@@ -226,5 +227,5 @@ fn context(engine: &Core, agent: &Agent) -> Option<String> {
 fn first_words(folder: &RunFolder, agent: &Agent) -> Option<String> {
     let lines = folder.output(Position::default()).next(BEGINNING).ok()?;
     let mut all = lines.iter().flat_map(|line| read_transcript(&agent.kind, line));
-    all.find(|said| said.kind == EntryKind::Told).map(|said| said.text)
+    all.find(|message| message.kind == EntryKind::Told).map(|message| message.text)
 }

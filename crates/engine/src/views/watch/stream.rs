@@ -102,12 +102,12 @@ impl Views {
     pub async fn agent_stream(
         &self,
         id: AgentId,
-        wish: StreamRequest,
+        stream_request: StreamRequest,
     ) -> Result<AgentStream, ToolError> {
         let agent = self.store.read(|tx| find_agent(tx, id))?;
-        let attempt = wish.attempt.unwrap_or(agent.attempt);
-        let (from, bytes) = match wish.from {
-            Beginning::At(place) => (place, wish.bytes),
+        let attempt = stream_request.attempt.unwrap_or(agent.attempt);
+        let (from, bytes) = match stream_request.from {
+            Beginning::At(place) => (place, stream_request.bytes),
             Beginning::Tail(lines, before) => {
                 let folder = folder_of(self, &agent).path().with_file_name(attempt.to_string());
                 let before = before.map(position);
@@ -121,7 +121,7 @@ impl Views {
                 match found.await?.map(sized) {
                     Some((from, bytes)) => (from, bytes),
                     None if before.is_some() => return Ok(nothing(attempt)),
-                    None => (OutputPlace::default(), wish.bytes),
+                    None => (OutputPlace::default(), stream_request.bytes),
                 }
             }
         };
@@ -136,7 +136,7 @@ impl Views {
         // What a set-up prints is a program's, whatever the agent speaks.
         let kind = if page.is_setup { PROGRAM } else { agent.kind.as_str() };
         let mut items = steps(kind, &page.lines, &asked);
-        if !wish.whole {
+        if !stream_request.whole {
             items.iter_mut().for_each(shorten_item);
         }
         Ok(AgentStream {

@@ -72,11 +72,11 @@ async fn what_does_not_fit_by_now_and_what_is_held_are_seen() {
     assert_eq!(seen["tasks"][0]["mergesCleanly"], false);
     assert_eq!(seen["tasks"][0]["conflicts"][0]["file"], "lines.txt");
     let scope = engine::ReviewScope::default();
-    let desk = project.world.engine.review_desk(scope).await.unwrap();
-    let desk = serde_json::to_value(desk).unwrap();
-    assert_eq!(desk["queue"], seen["queue"]);
+    let review_desk = project.world.engine.review_desk(scope).await.unwrap();
+    let review_desk = serde_json::to_value(review_desk).unwrap();
+    assert_eq!(review_desk["queue"], seen["queue"]);
     for (name, value) in seen["tasks"][0].as_object().unwrap() {
-        assert_eq!(desk["tasks"][0][name], *value, "a person is told all that agents are");
+        assert_eq!(review_desk["tasks"][0][name], *value, "a person is told all that agents are");
     }
 }
 

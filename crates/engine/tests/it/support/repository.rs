@@ -1,4 +1,4 @@
-//! A project that is a repository, with somebody who runs errands.
+//! A project that is a repository, with somebody who runs outbox jobs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,14 +43,14 @@ pub(crate) fn commit(dir: &Path, file: &str, text: &str, message: &str) -> Strin
     git(dir, &["rev-parse", "HEAD"])
 }
 
-/// A world whose project is a repository, and somebody who runs errands. What a file of tests needs beside that,
+/// A world whose project is a repository, and somebody who runs outbox jobs. What a file of tests needs beside that,
 /// it adds itself.
 pub(crate) struct Project {
     pub(crate) world: World,
     pub(crate) root: PathBuf,
     /// The first commit
     pub(crate) first: String,
-    _desk: DropGuard,
+    _runner: DropGuard,
 }
 
 impl Project {
@@ -71,9 +71,9 @@ impl Project {
         git(&root, &["init", "-q", "-b", "main"]);
         let first = commit(&root, "lines.txt", lines, "Begin");
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-        let desk = OutboxRunner::new(&world.engine, tasks.clone(), shutdown.clone());
-        tasks.spawn(desk.run());
-        Self { world, root, first, _desk: shutdown.drop_guard() }
+        let runner = OutboxRunner::new(&world.engine, tasks.clone(), shutdown.clone());
+        tasks.spawn(runner.run());
+        Self { world, root, first, _runner: shutdown.drop_guard() }
     }
 
     /// Gives an agent a worktree of its own, which is meant for `target`.

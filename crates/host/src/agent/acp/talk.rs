@@ -217,8 +217,8 @@ impl Talk {
             let text = format!("the agent does not offer the model `{wanted}`");
             steps.push(Step::Saw(Event::Warning(text)));
         }
-        for wish in [Some(mode), model].into_iter().flatten() {
-            if let SettingState::Possible(setting) = wish {
+        for setting_change in [Some(mode), model].into_iter().flatten() {
+            if let SettingState::Possible(setting) = setting_change {
                 self.settings.push(setting);
             }
         }

@@ -17,10 +17,10 @@ fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
         Some("session/request_permission") => {
             let call = &params["toolCall"];
             let what = call["title"].as_str().unwrap_or("a tool");
-            let said =
+            let entry =
                 TranscriptEntry::new(EntryKind::System, format!("asks whether it may use {what}"));
             let input = Some(call["rawInput"].clone()).filter(|input| !input.is_null());
-            Some(vec![TranscriptEntry { input, asked: Some(value["id"].to_string()), ..said }])
+            Some(vec![TranscriptEntry { input, asked: Some(value["id"].to_string()), ..entry }])
         }
         // Whatever else is told of sessions is for programs.
         Some(method) => {

@@ -8,15 +8,15 @@ use crate::agent::user_servers::{HttpKind, Slots, Transport, UserServer};
 
 /// Servers for `session/new`.
 #[derive(Default)]
-pub(super) struct Given {
+pub(super) struct SessionServers {
     pub(super) servers: Vec<Value>,
     pub(super) slots: Slots,
     pub(super) warnings: Vec<String>,
 }
 
 /// The servers that an agent may use.
-pub(super) fn given(brief: &Brief) -> Given {
-    let mut given = Given::default();
+pub(super) fn given(brief: &Brief) -> SessionServers {
+    let mut given = SessionServers::default();
     for server in &brief.user_servers {
         match entry(server, &mut given.slots) {
             Ok(entry) => given.servers.push(entry),

@@ -126,7 +126,7 @@ pub(super) fn refuse(request: &str, error: &str) -> Step {
     Step::Say(line.to_string())
 }
 
-/// The wish that it stops its turn.
+/// The request that it stops its turn.
 pub(super) fn interrupt() -> Step {
     let line = json!({
         "type": "control_request",

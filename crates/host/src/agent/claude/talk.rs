@@ -162,23 +162,23 @@ impl Talk {
     }
 
     fn assistant(&mut self, message: &Value) -> Vec<Event> {
-        let said = &message["message"];
+        let output = &message["message"];
         let mut events = Vec::new();
-        if let Some(id) = said["id"].as_str() {
-            events.extend(self.ledger.message(id, &said["usage"]));
+        if let Some(id) = output["id"].as_str() {
+            events.extend(self.ledger.message(id, &output["usage"]));
         }
         let info = &message["api_error_params"]["rate_limit_info"];
         events.extend(limits::in_info(info).and_then(|limit| self.limited(&limit)));
         // Not its own words, and said again by the result.
         if message["is_api_error_message"] == true {
             if message["error"] == "authentication_failed" {
-                events.push(Event::Unauthorized(text(&said["content"])));
+                events.push(Event::Unauthorized(text(&output["content"])));
             }
             return events;
         }
         self.refusals.accepted();
         let is_subagent = message["parent_tool_use_id"].is_string();
-        for block in said["content"].as_array().into_iter().flatten() {
+        for block in output["content"].as_array().into_iter().flatten() {
             match block["type"].as_str().unwrap_or_default() {
                 "text" if !is_subagent => {
                     let text = block["text"].as_str().unwrap_or_default();

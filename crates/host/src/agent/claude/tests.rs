@@ -99,7 +99,7 @@ fn play(name: &str, server: Server) -> Vec<Step> {
         let (way, rest) = text.split_once(' ').unwrap();
         let new = match way {
             "<" => talk.line(&line(Stream::Out, rest)),
-            "!" => wish(talk.as_mut(), rest),
+            "!" => act(talk.as_mut(), rest),
             ">" if rest == "(closed)" => {
                 assert_eq!(due.pop_front(), Some(Step::Close), "{name}:{number}");
                 Vec::new()
@@ -122,8 +122,8 @@ fn play(name: &str, server: Server) -> Vec<Step> {
     steps
 }
 
-fn wish(talk: &mut dyn Conversation, wish: &str) -> Vec<Step> {
-    let (verb, rest) = wish.split_once(' ').unwrap_or((wish, ""));
+fn act(talk: &mut dyn Conversation, act: &str) -> Vec<Step> {
+    let (verb, rest) = act.split_once(' ').unwrap_or((act, ""));
     match verb {
         "tell" => talk.tell(rest),
         "allow" => talk.answer(rest, PermissionVerdict::Allow),
@@ -132,7 +132,7 @@ fn wish(talk: &mut dyn Conversation, wish: &str) -> Vec<Step> {
             talk.answer(request, PermissionVerdict::Deny(reason.to_owned()))
         }
         "interrupt" => talk.interrupt(),
-        _ => panic!("{wish}"),
+        _ => panic!("{act}"),
     }
 }
 

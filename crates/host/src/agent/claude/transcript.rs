@@ -67,12 +67,12 @@ fn came(value: &Value, block: &Value) -> Option<TranscriptEntry> {
             let id = block["tool_use_id"].as_str().unwrap_or_default();
             let text = texts(&block["content"]);
             let is_error = block["is_error"] == true;
-            let said = if is_error {
+            let entry = if is_error {
                 TranscriptEntry::failed(id, text)
             } else {
                 TranscriptEntry::came(id, text)
             };
-            Some(said.after(took))
+            Some(entry.after(took))
         }
         "text" if value["parent_tool_use_id"].is_null() => {
             TranscriptEntry::words(EntryKind::System, block["text"].as_str()?)
@@ -116,19 +116,19 @@ fn result(value: &Value) -> TranscriptEntry {
     let turns = value["num_turns"].as_u64().unwrap_or_default();
     let cost = value["total_cost_usd"].as_f64();
     let cost = cost.map_or_else(String::new, |cost| format!(", ${cost:.4} so far"));
-    let said = TranscriptEntry::new(EntryKind::System, format!("done after {turns} turns{cost}"));
-    said.after(value["duration_ms"].as_u64())
+    let entry = TranscriptEntry::new(EntryKind::System, format!("done after {turns} turns{cost}"));
+    entry.after(value["duration_ms"].as_u64())
 }
 
 fn asks(value: &Value) -> Option<TranscriptEntry> {
     let request = &value["request"];
     let tool = request["tool_name"].as_str().filter(|_| request["subtype"] == "can_use_tool")?;
-    let said = TranscriptEntry::new(EntryKind::System, format!("asks whether it may use {tool}"));
+    let entry = TranscriptEntry::new(EntryKind::System, format!("asks whether it may use {tool}"));
     Some(TranscriptEntry {
         tool: Some(tool.to_owned()),
         input: Some(request["input"].clone()),
         asked: value["request_id"].as_str().map(str::to_owned),
-        ..said
+        ..entry
     })
 }
 

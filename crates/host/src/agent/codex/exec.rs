@@ -46,7 +46,7 @@ impl Exec {
             "thread.started" => vec![Step::Saw(Event::Conversation(words(&event["thread_id"])))],
             "item.started" => self.tools.began(&event["item"]),
             "item.completed" => self.completed(&event["item"]),
-            // It comes before `turn.failed`, or is passing trouble.
+            // It comes before `turn.failed`, or is a passing error.
             "error" => vec![Step::Saw(self.warned(words(&event["message"])))],
             "turn.completed" => self.over(&event["usage"], None),
             "turn.failed" => self.over(&event["usage"], Some(words(&event["error"]["message"]))),

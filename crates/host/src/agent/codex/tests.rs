@@ -141,7 +141,7 @@ fn what_came_too_late_for_a_turn_begins_the_next_one() {
 }
 
 #[test]
-fn a_wish_to_stop_is_kept_until_there_is_a_turn() {
+fn a_request_to_stop_is_kept_until_there_is_a_turn() {
     let mut talk = asked(&brief());
     assert_eq!(talk.interrupt(), []);
     let steps =

@@ -69,9 +69,9 @@ fn server(value: &Value) -> Option<Vec<TranscriptEntry>> {
         asked if asked.ends_with("/requestApproval") => {
             let what = params["command"].as_str().or(params["reason"].as_str());
             let what = what.unwrap_or("a change of files");
-            let said =
+            let entry =
                 TranscriptEntry::new(EntryKind::System, format!("asks whether it may: {what}"));
-            Some(TranscriptEntry { asked: Some(value["id"].to_string()), ..said })
+            Some(TranscriptEntry { asked: Some(value["id"].to_string()), ..entry })
         }
         // Whatever else is told of threads, turns and accounts is for programs.
         _ => None,
@@ -146,10 +146,10 @@ fn came(item: &Value) -> TranscriptEntry {
     let output = if code == 0 { output } else { with_code(&output, code) };
     let took = field("duration_ms", "durationMs").and_then(|took| took.as_u64());
     let id = item["id"].as_str().unwrap_or_default();
-    let said = if is_well {
+    let entry = if is_well {
         TranscriptEntry::came(id, output)
     } else {
         TranscriptEntry::failed(id, output)
     };
-    said.after(took.filter(|took| *took > 0))
+    entry.after(took.filter(|took| *took > 0))
 }

@@ -17,15 +17,15 @@ use crate::agent::{Asks, Brief};
 
 /// Settings of the servers, and what of them was left out.
 #[derive(Default)]
-pub(super) struct Given {
+pub(super) struct ServerSettings {
     pub(super) settings: Vec<String>,
     pub(super) slots: Slots,
     pub(super) warnings: Vec<String>,
 }
 
 /// Settings for the servers that an agent may use.
-pub(super) fn given(brief: &Brief, seconds: u64, variable: Lookup<'_>) -> Given {
-    let mut given = Given::default();
+pub(super) fn given(brief: &Brief, seconds: u64, variable: Lookup<'_>) -> ServerSettings {
+    let mut given = ServerSettings::default();
     for server in &brief.user_servers {
         let added = permission(brief, &server.name).and_then(|permission| {
             let start = start(server, &mut given.slots, variable)?;

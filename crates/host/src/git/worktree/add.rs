@@ -143,10 +143,10 @@ impl Repo {
     ) -> Result<(), GitError> {
         let WantedCheckout::Branch { name, .. } = wanted else { return Ok(()) };
         // One that is in the middle of a rebase has it, too; then only git's words tell where.
-        let said = text(&output.stderr);
-        let said = said.rsplit_once(" at '").and_then(|(_, rest)| rest.rsplit_once('\''));
-        let said = said.map(|(path, _)| PathBuf::from(path));
-        let Some(holder) = self.checked_out_at(name)?.or(said) else { return Ok(()) };
+        let message = text(&output.stderr);
+        let message = message.rsplit_once(" at '").and_then(|(_, rest)| rest.rsplit_once('\''));
+        let message = message.map(|(path, _)| PathBuf::from(path));
+        let Some(holder) = self.checked_out_at(name)?.or(message) else { return Ok(()) };
         let in_use = || GitError::BranchInUse { branch: name.to_owned(), at: holder.clone() };
         let _alone = self.0.mending.write().unwrap_or_else(PoisonError::into_inner);
         let registration = self.registration(&settled(&holder)).ok_or_else(in_use)?;

@@ -42,7 +42,7 @@ pub(crate) struct StreamQuery {
 }
 
 impl StreamQuery {
-    fn wish(&self) -> Result<StreamRequest, ToolError> {
+    fn request(&self) -> Result<StreamRequest, ToolError> {
         if self.wait_seconds > LONGEST_WAIT {
             let error = wrong("waitSeconds", &format!("must be at most {LONGEST_WAIT}"));
             return Err(error.detail("limit", LONGEST_WAIT));
@@ -67,7 +67,7 @@ pub(crate) async fn stream(
     Path(name): Path<String>,
     Params(asked): Params<StreamQuery>,
 ) -> Answer<Json<AgentStream>> {
-    let mut wish = asked.wish()?;
+    let mut request = asked.request()?;
     let engine = &shared.app.engine;
     let agent = engine.run_agent(engine.agent_named(name).await?)?;
     if asked.attempt.is_some_and(|attempt| !(1..=agent.attempt).contains(&attempt)) {
@@ -78,16 +78,16 @@ pub(crate) async fn stream(
     let mut pause = FIRST_POLL_INTERVAL;
     let mut began = None;
     loop {
-        let mut page = engine.agent_stream(agent.id, wish).await?;
+        let mut page = engine.agent_stream(agent.id, request).await?;
         page.from = *began.get_or_insert(page.from);
-        let is_earlier = matches!(wish.from, Beginning::Tail(_, Some(_)));
+        let is_earlier = matches!(request.from, Beginning::Tail(_, Some(_)));
         let over = !page.items.is_empty() || page.complete || is_earlier;
         if over || Instant::now() >= deadline || shared.app.shutdown.is_cancelled() {
             return Ok(Json(page));
         }
         // What comes after another attempt began is another output.
-        wish.attempt = Some(page.attempt);
-        wish.from = Beginning::At(page.next);
+        request.attempt = Some(page.attempt);
+        request.from = Beginning::At(page.next);
         if page.heard {
             // Much of what is said is for programs: there may be more.
             continue;

@@ -29,11 +29,11 @@ const SKIPPED: i64 = 10_000;
 
 /// Next item of a stream.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum StreamUpdate {
     /// These happened
     Events(Vec<RenderedEvent>),
     /// Everything up to here was looked at, and nothing more of it was asked for
-    Seen(i64),
+    LastNumber(i64),
     /// Nothing; but the line is alive
     Nothing,
     /// It ends, for this reason
@@ -109,65 +109,71 @@ impl Follow {
     }
 
     /// Waits for the next item. Cancel-safe.
-    pub(super) async fn next(&mut self) -> News {
+    pub(super) async fn next(&mut self) -> StreamUpdate {
         let news = tokio::select! {
             biased;
-            () = self.shared.streams.cancelled() => News::End(End::Server),
-            () = void(self.tab.as_ref()) => News::End(End::Token),
+            () = self.shared.streams.cancelled() => StreamUpdate::End(End::Server),
+            () = void(self.tab.as_ref()) => StreamUpdate::End(End::Token),
             _ = self.beat.tick() => self.alive(),
             news = self.place.next(&self.shared, self.told) => news,
         };
         match &news {
-            News::Events(told) => self.told = told.last().map_or(self.told, |last| last.number),
-            News::Seen(number) => self.told = *number,
-            News::Nothing | News::End(_) => {}
+            StreamUpdate::Events(told) => {
+                self.told = told.last().map_or(self.told, |last| last.number);
+            }
+            StreamUpdate::LastNumber(number) => self.told = *number,
+            StreamUpdate::Nothing | StreamUpdate::End(_) => {}
         }
         news
     }
 
     /// Says that the line is alive.
-    fn alive(&self) -> News {
-        if self.place.seen > self.told { News::Seen(self.place.seen) } else { News::Nothing }
+    fn alive(&self) -> StreamUpdate {
+        if self.place.seen > self.told {
+            StreamUpdate::LastNumber(self.place.seen)
+        } else {
+            StreamUpdate::Nothing
+        }
     }
 }
 
 impl FollowerPosition {
     /// The next events that were asked for, or that there are none for long.
-    async fn next(&mut self, shared: &Shared, told: i64) -> News {
+    async fn next(&mut self, shared: &Shared, told: i64) -> StreamUpdate {
         loop {
             let last = *self.news.borrow_and_update();
             while self.seen < last {
                 let engine = &shared.app.engine;
                 match engine.event_bounds() {
                     Ok(bounds) if self.seen < bounds.floor => {
-                        return News::End(End::Removed(removed(self.seen, bounds.floor)));
+                        return StreamUpdate::End(End::Removed(removed(self.seen, bounds.floor)));
                     }
                     Ok(_) => {}
-                    Err(error) => return News::End(End::Record(error)),
+                    Err(error) => return StreamUpdate::End(End::Record(error)),
                 }
                 match shared.tail.look(engine, &self.query, self.seen, last).await {
-                    Err(error) => return News::End(End::Record(error)),
+                    Err(error) => return StreamUpdate::End(End::Record(error)),
                     Ok(found) => {
                         self.seen = found.seen;
                         if !found.told.is_empty() {
-                            return News::Events(found.told);
+                            return StreamUpdate::Events(found.told);
                         }
                     }
                 }
                 if self.seen - told >= SKIPPED {
-                    return News::Seen(self.seen);
+                    return StreamUpdate::LastNumber(self.seen);
                 }
             }
             self.rests_until = Instant::now() + LULL;
             if self.news.changed().await.is_err() {
-                return News::End(End::Server);
+                return StreamUpdate::End(End::Server);
             }
             tokio::time::sleep_until(self.rests_until).await;
         }
     }
 }
 
-/// Waits until a tab may hear no more; whoever is no tab may always.
+/// Waits until a tab may hear no more; anyone who is no tab may always.
 async fn void(tab: Option<&(Tab, Instant)>) {
     match tab {
         // Either way it is over.

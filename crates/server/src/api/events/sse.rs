@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::json;
 use wire::event::StreamHead;
 
-use super::follow::{End, Follow, News};
+use super::follow::{End, Follow, StreamUpdate};
 use crate::answer::body;
 
 /// `text/event-stream`.
@@ -45,9 +45,9 @@ pub(super) fn respond(follow: Follow, head: &StreamHead) -> Response {
 }
 
 /// Bytes to send and whether more follows; `None` at the end.
-fn chunk(news: News) -> Option<(Bytes, bool)> {
+fn chunk(news: StreamUpdate) -> Option<(Bytes, bool)> {
     let (text, goes_on) = match news {
-        News::Events(told) => {
+        StreamUpdate::Events(told) => {
             let mut text = String::new();
             for event in told {
                 // Writing to a String cannot fail.
@@ -55,11 +55,13 @@ fn chunk(news: News) -> Option<(Bytes, bool)> {
             }
             (text, true)
         }
-        News::Seen(number) => (named("seen", Some(number), &json!({ "last": number })), true),
-        News::Nothing => (":\n\n".to_owned(), true),
-        // Whoever comes back hears what there is to hear.
-        News::End(End::Server | End::Token) => return None,
-        News::End(End::Record(error) | End::Removed(error)) => {
+        StreamUpdate::LastNumber(number) => {
+            (named("seen", Some(number), &json!({ "last": number })), true)
+        }
+        StreamUpdate::Nothing => (":\n\n".to_owned(), true),
+        // Anyone who comes back hears what there is to hear.
+        StreamUpdate::End(End::Server | End::Token) => return None,
+        StreamUpdate::End(End::Record(error) | End::Removed(error)) => {
             (named("failed", None, &body(&error)), false)
         }
     };

@@ -16,13 +16,13 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Error as WireError;
 use wire::event::StreamHead;
 
-use super::follow::{End, Follow, News};
+use super::follow::{End, Follow, StreamUpdate};
 use super::{EventStreamQuery, wanted};
 use crate::answer::{Answer, Params, Refusal};
 use crate::auth::WS_PROTOCOL;
 use crate::shared::Shared;
 
-/// Whoever sends more than this is not even read.
+/// Anyone who sends more than this is not even read.
 const MAX_INCOMING_BYTES: usize = 4096;
 /// Time for the other side to receive the close.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -84,9 +84,12 @@ async fn tell(socket: &mut WebSocket, mut follow: Follow, head: &StreamHead) -> 
 }
 
 /// Sends what is news, and says how to part where that is it.
-async fn send(socket: &mut WebSocket, news: News) -> Result<Option<CloseFrame>, axum::Error> {
+async fn send(
+    socket: &mut WebSocket,
+    news: StreamUpdate,
+) -> Result<Option<CloseFrame>, axum::Error> {
     match news {
-        News::Events(told) => {
+        StreamUpdate::Events(told) => {
             for event in told {
                 // An object, and so it begins with a brace.
                 let rest = event.text.strip_prefix('{').unwrap_or_default();
@@ -94,9 +97,11 @@ async fn send(socket: &mut WebSocket, news: News) -> Result<Option<CloseFrame>, 
             }
             socket.flush().await?;
         }
-        News::Seen(number) => socket.send(text(&json!({ "type": "seen", "last": number }))).await?,
-        News::Nothing => socket.send(Message::Ping(axum::body::Bytes::new())).await?,
-        News::End(end) => return Ok(Some(farewell(&end))),
+        StreamUpdate::LastNumber(number) => {
+            socket.send(text(&json!({ "type": "seen", "last": number }))).await?;
+        }
+        StreamUpdate::Nothing => socket.send(Message::Ping(axum::body::Bytes::new())).await?,
+        StreamUpdate::End(end) => return Ok(Some(farewell(&end))),
     }
     Ok(None)
 }

@@ -13,7 +13,7 @@ use super::{Peer, following, owning, until_open, waiting};
 use crate::connections::{get, send, until};
 use crate::events::{Sse, ask, write};
 use crate::sockets::{bearer, closed, connect, listen, next};
-use crate::world::{OPERATOR, PATIENCE, World, request, whole};
+use crate::world::{OLDER, OPERATOR, PATIENCE, World, request, whole};
 
 fn suspended() -> HomeRole {
     HomeRole::Suspended { why: "PostgreSQL has been away for 6 s".to_owned() }
@@ -143,6 +143,25 @@ async fn metrics_are_the_servers_own_and_the_owner_adds_the_engines() {
     assert!(text.contains("\nadjutant_agents_live 0\n"), "{text}");
     assert!(text.ends_with("\nadjutant_owner 0\n"), "{text}");
     assert_eq!(metrics(Some("wrong")).await.0, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_own_the_home_ends_by_itself_when_the_operator_asks() {
+    let world = World::new();
+    let owner = listen(&world).await;
+    for role in [waiting(), suspended(), following(owner)] {
+        let peer = Peer::new(role).await;
+        let shutdown = async |method: Method, token: Option<&str>| {
+            peer.whole(request(method, "/api/shutdown", token, Body::empty())).await.0
+        };
+        for token in [None, Some("wrong"), Some(OLDER)] {
+            assert_eq!(shutdown(Method::POST, token).await, StatusCode::UNAUTHORIZED, "{token:?}");
+        }
+        assert_eq!(shutdown(Method::GET, Some(OPERATOR)).await, StatusCode::METHOD_NOT_ALLOWED);
+        assert!(!peer.stop.is_cancelled());
+        assert_eq!(shutdown(Method::POST, Some(OPERATOR)).await, StatusCode::ACCEPTED);
+        assert!(peer.stop.is_cancelled() && !world.app.shutdown.is_cancelled());
+    }
 }
 
 /// Sends a request on an open connection, and gives the answer's status and body.

@@ -114,7 +114,7 @@ async fn a_client_that_leaves_ends_its_request_at_the_owner() {
 }
 
 #[tokio::test]
-async fn whoever_the_owner_let_in_is_under_no_limit_of_the_follower() {
+async fn a_request_that_the_owner_admitted_is_under_no_limit_of_the_follower() {
     let world = World::new();
     let soon = Duration::from_millis(50);
     let limits = ConnectionLimits { max_connections: 2, header_timeout: soon, body_timeout: soon };

@@ -47,12 +47,12 @@ impl Tx<'_> {
         let Some(row) = self.audit_get(number)? else { return Ok(None) };
         let (before, problem) = self.audit_link(&row)?;
         let call = CallerCache::new(self).call(row)?;
-        let said = AuditBody::read(&call.row.body);
-        let pair = match &said {
+        let message = AuditBody::read(&call.row.body);
+        let pair = match &message {
             Some(body) => self.audit_pair(&call.row, body)?,
             None => None,
         };
-        let by = match (call.row.agent, &said) {
+        let by = match (call.row.agent, &message) {
             (Some(id), Some(body)) if !body.by_operator => AuditCallerFilter::Agent(id),
             _ => AuditCallerFilter::Operator,
         };
@@ -65,7 +65,7 @@ impl Tx<'_> {
             // What the operator did in an agent's name is not the agent's doing.
             all.retain(|call| !body::is_operators(&call.row.body));
         }
-        Ok(Some(AuditAround { call, body: said, before, problem, pair, near: all }))
+        Ok(Some(AuditAround { call, body: message, before, problem, pair, near: all }))
     }
 
     /// Such calls on one side of a number.

@@ -29,6 +29,7 @@ pub struct LedgerAddress {
     tls: TlsMode,
     credentials: Credentials,
     statement_timeout: Duration,
+    allow_loss: bool,
 }
 
 /// Sources of the password, in the order in which they are asked.
@@ -76,6 +77,8 @@ pub(crate) struct LedgerHost {
     /// Host and port, for messages
     pub(crate) name: String,
     pub(crate) config: Config,
+    /// The same without settings of the session, for a pooler that refuses them
+    pub(crate) bare: Config,
 }
 
 impl LedgerAddress {
@@ -98,7 +101,7 @@ impl LedgerAddress {
                 }
                 ("sslmode", other) => return Err(AddressError::SslMode(other.to_owned())),
                 ("sslrootcert", file) => roots = Some(PathBuf::from(file)),
-                // Whoever is connected to can write, or another host is tried.
+                // Anyone who is connected to can write, or another host is tried.
                 ("target_session_attrs", "read-write") => {}
                 ("options", value) => kept = format!("?options={value}"),
                 (other, _) => return Err(AddressError::UnknownOption(other.to_owned())),
@@ -124,7 +127,8 @@ impl LedgerAddress {
             (None, None) => TlsMode::MachineRoots,
         };
         let credentials = Credentials::default();
-        Ok(Self { config, tls, credentials, statement_timeout: STATEMENT_TIMEOUT })
+        let statement_timeout = STATEMENT_TIMEOUT;
+        Ok(Self { config, tls, credentials, statement_timeout, allow_loss: false })
     }
 
     /// The same address with the sources of its password.
@@ -137,6 +141,17 @@ impl LedgerAddress {
     #[must_use]
     pub fn with_statement_timeout(self, statement_timeout: Duration) -> Self {
         Self { statement_timeout, ..self }
+    }
+
+    /// The same address, for which a PostgreSQL will do that may lose what was answered.
+    #[must_use]
+    pub fn allowing_loss(self) -> Self {
+        Self { allow_loss: true, ..self }
+    }
+
+    /// True if a PostgreSQL will do that may lose what was answered.
+    pub(crate) const fn allows_loss(&self) -> bool {
+        self.allow_loss
     }
 
     /// Time limit for one statement.
@@ -153,7 +168,7 @@ impl LedgerAddress {
         self.config.get_user().unwrap_or_default()
     }
 
-    fn database(&self) -> &str {
+    pub(crate) fn database(&self) -> &str {
         self.config.get_dbname().unwrap_or_else(|| self.role())
     }
 
@@ -190,11 +205,13 @@ impl LedgerAddress {
                 // waiting for nobody. A commit that waits for a standby is not cut short by this.
                 let limit = (self.statement_timeout / 5 * 4).as_millis();
                 let options = self.config.get_options().unwrap_or_default();
+                let mut bare = config.clone();
                 config.options(format!("{options} -c statement_timeout={limit}"));
                 if let Some(password) = self.password(&name, port)? {
+                    bare.password(&password);
                     config.password(password);
                 }
-                Ok(LedgerHost { name: format!("{name}:{port}"), config })
+                Ok(LedgerHost { name: format!("{name}:{port}"), config, bare })
             })
             .collect()
     }

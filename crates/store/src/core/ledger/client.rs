@@ -13,7 +13,7 @@ use crate::core::ledger::owned::AgentCounts;
 /// Version of the tables that this program makes and knows.
 const TABLES_VERSION: i32 = 1;
 /// Two programs that make the tables at once do so one after the other: any number that is the same for both.
-const TABLES_LOCK: i64 = 0x61_646a_7574_616e;
+pub(crate) const TABLES_LOCK: i64 = 0x61_646a_7574_616e;
 
 /// The ledger of many homes in one PostgreSQL. It belongs to one thread, which waits for each answer.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct LedgerClient {
     runtime: Runtime,
     address: LedgerAddress,
     link: Option<Box<Link>>,
+    /// Why what is answered may be lost, where that was allowed
+    may_lose: Option<String>,
 }
 
 /// A home as the ledger has it.
@@ -53,32 +55,55 @@ impl LedgerClient {
     pub fn new(address: LedgerAddress) -> Result<Self, StoreError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| StoreError::Away { why: error.to_string() })?;
-        Ok(Self { runtime, address, link: None })
+        Ok(Self { runtime, address, link: None, may_lose: None })
     }
 
     /// Runs one statement. An error leaves open what it did: the connection is given up, and the caller looks.
     pub(crate) fn ask(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Reply, StoreError> {
-        self.with_link(async |link| link.ask(sql, params).await)
+        self.with_link(async |link| link.ask(sql, params, || ()).await)
+    }
+
+    /// The same, and says when the statement has left and nothing has come back.
+    pub(crate) fn ask_and_tell(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        on_sent: impl FnOnce(),
+    ) -> Result<Reply, StoreError> {
+        self.with_link(async |link| link.ask(sql, params, on_sent).await)
+    }
+
+    /// Why what is answered may be lost with this PostgreSQL, where that was allowed.
+    pub fn may_lose(&self) -> Option<&str> {
+        self.may_lose.as_deref()
     }
 
     fn with_link<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Link) -> Result<T, LinkError>,
     ) -> Result<T, StoreError> {
-        let Self { runtime, address, link } = self;
+        let Self { runtime, address, link, may_lose } = self;
         runtime.block_on(async {
-            let mut open = match link.take() {
-                Some(open) => open,
-                None => Box::new(Link::open(address).await?),
+            let mut open = if let Some(open) = link.take() {
+                open
+            } else {
+                let opened = Link::open(address).await?;
+                *may_lose = opened.may_lose().map(str::to_owned);
+                Box::new(opened)
             };
             match work(&mut open).await {
                 Ok(done) => {
                     *link = Some(open);
                     Ok(done)
                 }
-                Err(error) => Err(error.into_store()),
+                Err(error) => Err(error.into_store(address)),
             }
         })
+    }
+
+    /// Runs several statements in one transaction.
+    pub(crate) fn run_script(&mut self, script: &str) -> Result<(), StoreError> {
+        self.with_link(async |link| link.run_script(script).await)
     }
 
     /// Gives the connection up, so that the next statement goes over a new one, perhaps to another host.
@@ -102,13 +127,18 @@ impl LedgerClient {
                     SELECT {TABLES_VERSION} WHERE NOT EXISTS (SELECT 1 FROM adjutant.meta); COMMIT;",
                 tables = include_str!("tables.sql")
             );
-            let made = self.with_link(async |link| link.run_script(&script).await);
-            made.map_err(|error| StoreError::Unfit {
-                why: format!(
-                    "the schema `adjutant` cannot be made: {error}; run `GRANT CREATE ON DATABASE … TO {}`",
-                    self.address.role()
-                ),
-            })?;
+            self.with_link(async |link| link.run_script(&script).await)?;
+        }
+        self.expect_tables()
+    }
+
+    /// Refuses a database without tables for homes, and tables of another version than this program's.
+    pub fn expect_tables(&mut self) -> Result<(), StoreError> {
+        let there = "SELECT to_regclass('adjutant.meta') IS NOT NULL";
+        let reply = self.ask(there, &[])?;
+        if !reply.rows.first().is_some_and(|row| get(row, 0).unwrap_or(false)) {
+            let why = "it has no homes yet; `adjutant home create` makes one".to_owned();
+            return Err(StoreError::Unfit { why });
         }
         let reply = self.ask("SELECT version FROM adjutant.meta", &[])?;
         let found: i32 = match reply.rows.first() {
@@ -118,9 +148,11 @@ impl LedgerClient {
         if found == TABLES_VERSION {
             return Ok(());
         }
+        let older =
+            if found > TABLES_VERSION { "use a newer Adjutant" } else { "use an older one" };
         Err(StoreError::Unfit {
             why: format!(
-                "its tables have version {found}, this Adjutant knows version {TABLES_VERSION}"
+                "its tables have version {found}, this Adjutant knows version {TABLES_VERSION}; {older}"
             ),
         })
     }

@@ -6,7 +6,9 @@ use crate::core::chain::Chain;
 use crate::core::error::StoreError;
 use crate::core::ledger::determinism::refuse_unrepeatable;
 use crate::core::ledger::follow::move_position;
-use crate::core::ledger::owned::{AgentCounts, EntryKind, FULL_ENTRY_BYTES, NewEntry, OwnedHome};
+use crate::core::ledger::owned::{
+    AgentCounts, CommitStep, EntryKind, FULL_ENTRY_BYTES, NewEntry, OwnedHome,
+};
 #[cfg(debug_assertions)]
 use crate::core::ledger::replica::ReplicaCheck;
 use crate::core::ledger::write_log::{Mark, WriteLog};
@@ -109,8 +111,8 @@ impl CommitLog {
             event: chain.last_event(),
             agents: agent_counts(connection)?,
         };
-        match home.append(&entry).and_then(|seq| move_position(connection, seq)) {
-            Ok(()) => Ok(()),
+        match home.append(&entry) {
+            Ok(seq) => move_position(connection, seq).map_err(|error| self.not_committed(error)),
             // Nothing was sent.
             Err(error @ StoreError::TooLarge { .. }) => Err(error),
             Err(error) => Err(self.end_with(error)),
@@ -121,22 +123,33 @@ impl CommitLog {
     pub(crate) fn not_committed(&mut self, error: StoreError) -> StoreError {
         let is_in_log =
             self.home.is_some() && self.notes.as_ref().is_some_and(|log| !log.is_empty());
-        if is_in_log { self.end_with(error) } else { error }
+        if !is_in_log {
+            return error;
+        }
+        self.end_with(StoreError::NotKept { why: error.to_string() })
     }
 
-    /// Ends all writing: this server is no longer the one that knows the state.
+    /// Ends all writing: this server is no longer the one that knows the state. Another one may take the home at once.
     fn end_with(&mut self, error: StoreError) -> StoreError {
         tracing::error!(%error, "nothing is written any more");
         self.end = Some(error.again());
+        if let Some(home) = self.home.take()
+            && !matches!(error, StoreError::Fenced { .. } | StoreError::Away { .. })
+            && let Err(error) = home.release()
+        {
+            tracing::warn!(%error, "failed to hand the home over");
+        }
         error
     }
 
-    /// Replays a commit that held into the replica of a debug build.
-    #[cfg_attr(
-        not(debug_assertions),
-        expect(unused_variables, clippy::unused_self, reason = "the replica looks at it")
-    )]
+    /// Takes note of a commit that held, and replays it into the replica of a debug build.
+    #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "the replica looks at it"))]
     pub(crate) fn committed(&mut self, connection: &Connection, chain: &Chain) {
+        if let (Some(home), Some(notes)) = (&self.home, &self.notes)
+            && !notes.is_empty()
+        {
+            home.at(CommitStep::Committed);
+        }
         #[cfg(debug_assertions)]
         if let Some(notes) = &self.notes {
             let replayed = self.replica.committed(connection, &entry_of(notes, chain));
@@ -157,10 +170,11 @@ impl CommitLog {
     /// Hands the home over, so that another server need not wait until the lease runs out.
     #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "the replica looks at it"))]
     pub(crate) fn close(mut self, connection: &Connection) {
+        // Once nothing is written any more the home was given up, or another server has it.
         if let Some(home) = self.home.take().filter(|_| self.end.is_none())
             && let Err(error) = home.release()
         {
-            tracing::warn!(%error, "home not handed over; its lease runs out by itself");
+            tracing::warn!(%error, "failed to hand the home over");
         }
         #[cfg(debug_assertions)]
         {

@@ -13,7 +13,7 @@ use crate::core::ledger::entry::LogEntry;
 use crate::core::ledger::link::{Param, get};
 use crate::core::ledger::owned::{EntryKind, NewEntry, OwnedHome};
 use crate::core::ledger::replay::replay;
-use crate::core::migrate::{SCHEMA_VERSION, migrate_to, schema_of};
+use crate::core::migrate::{known_schema, migrate_to, refuse_newer, schema_of};
 use crate::core::tx::{Tx, connect};
 
 /// Wait for another connection to the file.
@@ -43,6 +43,8 @@ impl Follower {
     /// Opens a file that was restored from a snapshot.
     pub fn open(path: &Path, home: &str) -> Result<Self, StoreError> {
         let file = connect(path, LOCK_TIMEOUT)?;
+        // A snapshot may be of a newer program, and its tables mean something else to this one.
+        refuse_newer(&file)?;
         let position = position(&file)?;
         match position {
             Some((found, seq)) if found == home => Ok(Self { file, home: found, seq }),
@@ -150,7 +152,7 @@ pub(crate) fn bring_up_to_date(
         return Err(StoreError::Diverged { seq, why });
     }
     expect_chain(&file, &mut home)?;
-    while schema_of(&file)? < SCHEMA_VERSION {
+    while schema_of(&file)? < known_schema() {
         let transaction = rusqlite::Transaction::new(&mut file, TransactionBehavior::Immediate)?;
         let next = schema_of(&transaction)? + 1;
         migrate_to(&transaction, next)?;

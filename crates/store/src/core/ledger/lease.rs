@@ -15,7 +15,7 @@ use tokio_postgres::types::Type;
 
 use crate::core::error::StoreError;
 use crate::core::ledger::client::LedgerClient;
-use crate::core::ledger::owned::{GiveUp, OwnedHome, Owner, Taking};
+use crate::core::ledger::owned::{GiveUp, OwnedHome, Owner, TakeOutcome};
 
 /// Largest part of a lease by which the owner's deadline is earlier.
 const MAX_MARGIN: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub enum LeaseState {
     Held,
     /// The deadline has passed, because PostgreSQL is away: nothing may be begun
     Waiting,
-    /// Another server owns the home: the process has to end
+    /// Another server owns the home, or this one can write no more: the process has to end
     Lost,
 }
 
@@ -54,6 +54,7 @@ struct ClockState {
     /// Milliseconds since the machine was started
     deadline: AtomicU64,
     is_lost: AtomicBool,
+    is_handed_over: AtomicBool,
 }
 
 /// Milliseconds since the machine was started.
@@ -87,9 +88,19 @@ impl LeaseClock {
         self.0.deadline.fetch_max(deadline, Ordering::AcqRel);
     }
 
-    /// Notes that another server owns the home. There is no way back.
+    /// Notes that this process owns the home no more. There is no way back.
     pub(crate) fn lose(&self) {
         self.0.is_lost.store(true, Ordering::Release);
+    }
+
+    /// Notes that PostgreSQL knows that this process has given the home up.
+    pub(crate) fn hand_over(&self) {
+        self.0.is_handed_over.store(true, Ordering::Release);
+    }
+
+    /// True once this process has given the home up, so that another server may take it at once.
+    pub fn is_handed_over(&self) -> bool {
+        self.0.is_handed_over.load(Ordering::Acquire)
     }
 }
 
@@ -213,8 +224,8 @@ impl LedgerClient {
     ) -> Result<OwnedHome, StoreError> {
         loop {
             match self.take(name, owner)? {
-                Taking::Taken(home) => return Ok(*home),
-                Taking::Occupied(client, _) => self = *client,
+                TakeOutcome::Taken(home) => return Ok(*home),
+                TakeOutcome::Occupied(client, _) => self = *client,
             }
             give_up.check("another server owns the home")?;
             self.pause(TAKE_INTERVAL);

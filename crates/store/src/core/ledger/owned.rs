@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_postgres::types::Type;
 
 use crate::core::error::StoreError;
 use crate::core::ledger::client::{LedgerClient, LedgerHome};
+use crate::core::ledger::commit_times::CommitTimes;
 use crate::core::ledger::lease::{Claim, LeaseClock, boot_millis};
 use crate::core::ledger::link::{Param, get};
 
@@ -102,7 +104,7 @@ pub struct Owner {
 
 /// Result of trying to take a home.
 #[derive(Debug)]
-pub enum Taking {
+pub enum TakeOutcome {
     /// It is this process's
     Taken(Box<OwnedHome>),
     /// Another server owns it; the client is given back
@@ -133,6 +135,36 @@ impl GiveUp {
     }
 }
 
+/// Steps of a commit of a home, where tests let the process die.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitStep {
+    /// The entry is about to be sent
+    Before,
+    /// It was sent, and nobody has looked for an answer
+    Sent,
+    /// It is in the log, and not in this process's file
+    Held,
+    /// It is in the file too, and nobody was answered
+    Committed,
+}
+
+/// Called at each step of each commit.
+#[derive(Clone)]
+pub struct CommitObserver(Arc<dyn Fn(CommitStep) + Send + Sync>);
+
+impl CommitObserver {
+    /// An observer that calls this.
+    pub fn new(observe: impl Fn(CommitStep) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(observe))
+    }
+}
+
+impl std::fmt::Debug for CommitObserver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CommitObserver(..)")
+    }
+}
+
 /// A home that this process owns, until another one takes it.
 #[derive(Debug)]
 pub struct OwnedHome {
@@ -140,17 +172,19 @@ pub struct OwnedHome {
     claim: Claim,
     seq: i64,
     give_up: GiveUp,
+    times: CommitTimes,
+    observer: Option<CommitObserver>,
 }
 
 /// Fate of an append whose answer did not come, or came with a notice.
-enum Fate {
+enum AppendOutcome {
     Held,
     NotThere,
 }
 
 impl LedgerClient {
     /// Takes a home that nobody owns, or whose owner has let its lease run out.
-    pub fn take(mut self, name: &str, owner: &Owner) -> Result<Taking, StoreError> {
+    pub fn take(mut self, name: &str, owner: &Owner) -> Result<TakeOutcome, StoreError> {
         let home = self.find_home(name)?;
         let mut claim = Claim {
             home: home.id,
@@ -177,13 +211,15 @@ impl LedgerClient {
         let seq = get(row, 1)?;
         claim.epoch = get(row, 0)?;
         claim.clock.renewed(sent_at, owner.lease);
-        let give_up = GiveUp::default();
-        Ok(Taking::Taken(Box::new(OwnedHome { client: self, claim, seq, give_up })))
+        let (give_up, times) = (GiveUp::default(), CommitTimes::default());
+        let observer = None;
+        let owned = OwnedHome { client: self, claim, seq, give_up, times, observer };
+        Ok(TakeOutcome::Taken(Box::new(owned)))
     }
 
-    fn occupied(mut self, name: &str) -> Result<Taking, StoreError> {
+    fn occupied(mut self, name: &str) -> Result<TakeOutcome, StoreError> {
         match self.home(name)? {
-            Some(home) => Ok(Taking::Occupied(Box::new(self), Box::new(home))),
+            Some(home) => Ok(TakeOutcome::Occupied(Box::new(self), Box::new(home))),
             None => Err(StoreError::Unfit { why: format!("it has no home `{name}` any more") }),
         }
     }
@@ -224,6 +260,22 @@ impl OwnedHome {
         self.give_up = give_up;
     }
 
+    /// Has this called at each step of each commit.
+    pub fn observe(&mut self, observer: CommitObserver) {
+        self.observer = Some(observer);
+    }
+
+    pub(crate) fn at(&self, step: CommitStep) {
+        if let Some(observer) = &self.observer {
+            (observer.0)(step);
+        }
+    }
+
+    /// Why what is answered may be lost with this PostgreSQL, where that was allowed.
+    pub fn may_lose(&self) -> Option<&str> {
+        self.client.may_lose()
+    }
+
     /// The connection, for reading the log.
     pub const fn client(&mut self) -> &mut LedgerClient {
         &mut self.client
@@ -237,8 +289,9 @@ impl OwnedHome {
         if entry.body.len() > MAX_ENTRY_BYTES {
             return Err(StoreError::TooLarge { bytes: entry.body.len(), limit: MAX_ENTRY_BYTES });
         }
-        let seq = self.seq + 1;
+        let (seq, begun) = (self.seq + 1, Instant::now());
         let mut is_first = true;
+        self.at(CommitStep::Before);
         loop {
             let sent = self.send(entry);
             let why = match sent {
@@ -251,18 +304,31 @@ impl OwnedHome {
                 is_first = false;
             }
             match self.resolve(seq)? {
-                Fate::Held => break,
-                Fate::NotThere => self.wait(&why)?,
+                AppendOutcome::Held => break,
+                AppendOutcome::NotThere => self.wait(&why)?,
             }
         }
         self.seq = seq;
+        self.times.note(begun.elapsed());
+        self.at(CommitStep::Held);
         Ok(seq)
+    }
+
+    /// Durations of the appends of this owner, also of those to come.
+    pub fn commit_times(&self) -> CommitTimes {
+        self.times.clone()
     }
 
     /// Sends the entry; `None` if it held for certain, else why that is in doubt.
     fn send(&mut self, entry: &NewEntry<'_>) -> Result<Option<String>, StoreError> {
         let (sent_at, lease) = (boot_millis(), self.claim.lease_millis());
-        let reply = self.client.ask(
+        let observer = self.observer.clone();
+        let on_sent = move || {
+            if let Some(observer) = &observer {
+                (observer.0)(CommitStep::Sent);
+            }
+        };
+        let reply = self.client.ask_and_tell(
             APPEND_ENTRY,
             &[
                 (&self.claim.home, Type::TEXT),
@@ -277,6 +343,7 @@ impl OwnedHome {
                 (&entry.agents.queued, Type::INT4),
                 (&entry.agents.running, Type::INT4),
             ],
+            on_sent,
         )?;
         if let Some(notice) = reply.notice {
             return Ok(Some(notice));
@@ -290,7 +357,7 @@ impl OwnedHome {
     }
 
     /// Looks whether an entry of this owner is in the log, for as long as that takes.
-    fn resolve(&mut self, seq: i64) -> Result<Fate, StoreError> {
+    fn resolve(&mut self, seq: i64) -> Result<AppendOutcome, StoreError> {
         loop {
             // The old connection may lead to a server that is no longer the one that counts.
             self.client.disconnect();
@@ -302,7 +369,7 @@ impl OwnedHome {
         }
     }
 
-    fn look(&mut self, seq: i64) -> Result<Fate, StoreError> {
+    fn look(&mut self, seq: i64) -> Result<AppendOutcome, StoreError> {
         let reply =
             self.client.ask(FIND_ENTRY, &[(&self.claim.home, Type::TEXT), (&seq, Type::INT8)])?;
         let Some(row) = reply.rows.first() else { return Err(self.claim.fenced()) };
@@ -319,7 +386,7 @@ impl OwnedHome {
             return Err(StoreError::Diverged { seq, why });
         }
         match found {
-            None if last == self.seq => Ok(Fate::NotThere),
+            None if last == self.seq => Ok(AppendOutcome::NotThere),
             // Only this owner counts on, so an entry that is cut off already was its own.
             None => self.confirm(),
             // It can be seen, and its wait for the standby may have been cancelled all the same. A later commit that
@@ -331,9 +398,9 @@ impl OwnedHome {
         }
     }
 
-    fn confirm(&mut self) -> Result<Fate, StoreError> {
+    fn confirm(&mut self) -> Result<AppendOutcome, StoreError> {
         self.renew()?;
-        Ok(Fate::Held)
+        Ok(AppendOutcome::Held)
     }
 
     fn wait(&self, why: &str) -> Result<(), StoreError> {
@@ -354,9 +421,13 @@ impl OwnedHome {
              WHERE id = $1 AND epoch = $2 RETURNING seq";
         let params: [Param<'_>; 2] =
             [(&self.claim.home, Type::TEXT), (&self.claim.epoch, Type::INT8)];
-        let reply = self.client.ask(release, &params)?;
-        // Whoever still asks for the deadline must not begin anything more.
+        let reply = self.client.ask(release, &params);
+        // Anyone who still asks for the deadline must not begin anything more.
         self.claim.clock.lose();
-        if reply.rows.is_empty() { Err(self.claim.fenced()) } else { Ok(()) }
+        if reply?.rows.is_empty() {
+            return Err(self.claim.fenced());
+        }
+        self.claim.clock.hand_over();
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The check of debug builds: every store replays each of its commits into a second database, which must stay equal.
 //!
 //! So every test of the workspace, also one that runs the program, tests that the log makes the same state. The
-//! replica reads rows without a wished-for order backwards, so that a statement that depends on one shows.
+//! replica reads rows without a requested order backwards, so that a statement that depends on one shows.
 //! All tables are compared at commits 1, 2, 4, 8, … and when the store is closed. A difference ends the writer.
 
 use rusqlite::Connection;

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use store::{GiveUp, LeaseKeeper, LeaseState, StoreError, Taking};
+use store::{GiveUp, LeaseKeeper, LeaseState, StoreError, TakeOutcome};
 
 use super::{LONG_LEASE, Ledger, owner, wait, write};
 
@@ -25,7 +25,7 @@ fn a_lease_is_kept_while_nothing_is_written() {
             deadlines.push(expires);
         }
         let taking = client.take("shop", &owner("b", LONG_LEASE)).unwrap();
-        let Taking::Occupied(back, _) = taking else { break };
+        let TakeOutcome::Occupied(back, _) = taking else { break };
         client = *back;
     }
     assert_eq!(deadlines.len(), 4, "another server could take it");

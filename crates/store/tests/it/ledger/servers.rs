@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use store::{Follower, StoreError};
+use store::{Follower, LedgerAddress, LedgerClient, StoreError};
 use testkit::postgres::Postgres;
 
 use super::{HOME, LONG_LEASE, Ledger, client_of, content, take, wait, write};
@@ -89,7 +89,18 @@ fn a_postgresql_on_which_answered_would_not_mean_kept_is_refused() {
         let error = client_of(&postgres.address()).make_tables().unwrap_err();
         assert!(matches!(error, StoreError::Unfit { .. }), "{error:?}");
         assert!(error.to_string().contains(setting), "{error}");
+        let allowed = LedgerAddress::parse(&postgres.address()).unwrap().allowing_loss();
+        let mut client = LedgerClient::new(allowed).unwrap();
+        client.make_tables().unwrap();
+        assert_eq!(client.may_lose(), Some(format!("`{setting}` is off").as_str()));
     }
+}
+
+#[test]
+fn a_database_without_homes_says_how_to_make_one() {
+    let postgres = Postgres::start(&[]).unwrap();
+    let error = client_of(&postgres.address()).expect_tables().unwrap_err().to_string();
+    assert!(error.contains("`adjutant home create`"), "{error}");
 }
 
 #[test]
@@ -105,9 +116,13 @@ fn what_keeps_a_role_from_using_a_postgresql_is_named() {
     };
     for (role, database, parts) in [
         ("loose", "/postgres", ["synchronous_commit", "ALTER ROLE loose"]),
-        ("bare", "/closed", ["permission denied", "GRANT CREATE ON DATABASE"]),
+        (
+            "bare",
+            "/closed",
+            ["permission denied", "GRANT CONNECT, CREATE ON DATABASE closed TO bare"],
+        ),
         ("nobody_at_all", "/postgres", ["nobody_at_all", "does not exist"]),
-        ("bare", "/missing", ["missing", "does not exist"]),
+        ("bare", "/missing", ["does not exist", "CREATE DATABASE missing OWNER bare"]),
     ] {
         let error = client_of(&address(role, database)).make_tables().unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{role}{database}: {error}");
@@ -135,7 +150,7 @@ fn tables_of_a_newer_program_are_refused_and_made_once_by_two_at_a_time() {
     assert_eq!(postgres.sql("SELECT COUNT(*) FROM adjutant.meta").unwrap(), "1");
     postgres.sql("UPDATE adjutant.meta SET version = 99").unwrap();
     let error = client_of(&postgres.address()).make_tables().unwrap_err().to_string();
-    assert!(error.contains("99"), "{error}");
+    assert!(error.contains("version 99, this Adjutant knows version 1"), "{error}");
 }
 
 #[test]

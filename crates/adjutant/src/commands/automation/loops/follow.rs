@@ -6,7 +6,7 @@ use wire::loops::{LoopDetails, LoopView};
 use super::path_of;
 use super::show::{iteration_of, spent};
 use crate::app::App;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::automation::event_log::{EventLog, Wait};
 use crate::commands::reconnect::Steady;
@@ -22,7 +22,7 @@ const WIDTH: usize = 80;
 const OUTPUT_LINES: usize = 10;
 
 /// Prints the iteration that a loop is in, for a person who begins to look in the middle of it.
-pub(super) async fn begin(app: &App, steady: &mut Steady<'_>, name: &str) -> Result<(), Trouble> {
+pub(super) async fn begin(app: &App, steady: &mut Steady<'_>, name: &str) -> Result<(), CliError> {
     let details = steady.fetch::<LoopDetails>(&path_of(name)).await?;
     let one = &details.about;
     if !app.render.is_json() && is_going(one) && one.agent_id.is_some() {
@@ -38,7 +38,7 @@ pub(super) async fn to_the_end(
     mut steady: Steady<'_>,
     name: &str,
     mut log: EventLog,
-) -> Result<Answer<LoopDetails>, Trouble> {
+) -> Result<Answer<LoopDetails>, CliError> {
     let path = path_of(name);
     let mut details = steady.fetch::<LoopDetails>(&path).await?;
     loop {
@@ -99,7 +99,7 @@ fn event_text(event: &EventView, name: &str) -> Option<String> {
             (failed.session, Some(format!("{}  {what}: {why}", bad("!"))))
         }
         EventData::LoopStopping(asked) => {
-            (asked.session, Some(dim(format!("   {} is wanted", asked.wish))))
+            (asked.session, Some(dim(format!("   {} is wanted", asked.request))))
         }
         EventData::LoopEnded(ended) => (ended.session, hook_outputs(&ended.outputs)),
         _ => return None,
@@ -123,10 +123,10 @@ fn iteration_end(ended: &LoopIterationEnded) -> String {
     }
     let cost = spent(ended.cost_usd).map(|cost| format!("  {}", dim(cost))).unwrap_or_default();
     let is_well = ended.state == AgentStateName::Succeeded;
-    let said = if is_well { &ended.summary } else { &ended.reason };
-    let (mark, said) = (if is_well { good("✓") } else { bad("✗") }, short(said, WIDTH - 3));
+    let message = if is_well { &ended.summary } else { &ended.reason };
+    let (mark, message) = (if is_well { good("✓") } else { bad("✗") }, short(message, WIDTH - 3));
     let state = if is_well { String::new() } else { format!("  {}", bad(ended.state)) };
-    let below = if said.is_empty() { String::new() } else { format!("\n   {said}") };
+    let below = if message.is_empty() { String::new() } else { format!("\n   {message}") };
     format!("{mark}  {head}{state}{cost}{below}")
 }
 

@@ -69,8 +69,8 @@ pub(super) fn status(details: &LoopDetails) -> String {
     let (one, mut page) = (&details.about, Page::default());
     page.line(format_args!("{}  {}", bold(line(&one.name)), state_text(one.state)));
     under(&mut page, one.reason.as_deref().unwrap_or_default());
-    if let Some(wish) = one.wish {
-        page.line(format_args!("  {}", odd(format!("{wish} is wanted"))));
+    if let Some(request) = one.request {
+        page.line(format_args!("  {}", odd(format!("{request} is wanted"))));
     }
     page.line(format_args!("  {}", dim(facts(one).join(", "))));
     if let Some(agent) = one.agent_id.filter(|_| is_working(one)) {
@@ -123,11 +123,11 @@ fn notes_and_messages(page: &mut Page, details: &LoopDetails) {
         let text = short(&note.content, WIDTH.saturating_sub(head.len()));
         page.line(format_args!("{}{text}", dim(head)));
     }
-    let mut said = details.messages.iter().filter(|message| message.from == OPERATOR).peekable();
-    if said.peek().is_some() {
+    let mut output = details.messages.iter().filter(|message| message.from == OPERATOR).peekable();
+    if output.peek().is_some() {
         page.line(format_args!("\n{}", bold("Messages")));
     }
-    for message in said {
+    for message in output {
         let to = match message.iteration {
             Some(number) => dim(format!("  told to #{number} ")),
             None => odd("  waits "),

@@ -8,14 +8,14 @@ use model::plan::{EXAMPLE_PLAN, MAX_PLAN_BYTES, ParsedPlan, ParsedStep};
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::terminal::render::{Page, bold, count, dim, good, line, short};
 
 /// A line of a terminal.
 const WIDTH: usize = 80;
 
 /// Shows the steps of a plan.
-pub(super) fn run(app: &App, file: &Path) -> Result<(), Trouble> {
+pub(super) fn run(app: &App, file: &Path) -> Result<(), CliError> {
     let text = read_file(app, file)?;
     let plan = parse(file, &text)?;
     let steps: Vec<Value> = plan.steps.iter().map(shown).collect();
@@ -25,23 +25,23 @@ pub(super) fn run(app: &App, file: &Path) -> Result<(), Trouble> {
 }
 
 /// Reads a plan from a file.
-pub(super) fn read_file(app: &App, file: &Path) -> Result<String, Trouble> {
+pub(super) fn read_file(app: &App, file: &Path) -> Result<String, CliError> {
     let (named, path) = (file.display(), app.env.cwd.join(file));
     let cannot = |error: std::io::Error| {
         let code = match error.kind() {
             std::io::ErrorKind::NotFound => Code::ResourceNotFound,
             _ => Code::InvalidInput,
         };
-        Trouble::new(code, format!("`{named}` cannot be read: {error}"))
+        CliError::new(code, format!("`{named}` cannot be read: {error}"))
             .hint("name a file in Markdown, as `adjutant plan run PLAN.md`")
     };
     let meta = std::fs::metadata(&path).map_err(cannot)?;
     if !meta.is_file() {
-        return Err(Trouble::usage(format!("`{named}` is not a file"))
+        return Err(CliError::usage(format!("`{named}` is not a file"))
             .hint("name a file in Markdown, as `adjutant plan run PLAN.md`"));
     }
     if meta.len() > u64::try_from(MAX_PLAN_BYTES).unwrap_or(u64::MAX) {
-        return Err(Trouble::usage(format!(
+        return Err(CliError::usage(format!(
             "`{named}` is not a plan: it is {} bytes; the limit is {MAX_PLAN_BYTES}",
             meta.len()
         ))
@@ -49,22 +49,22 @@ pub(super) fn read_file(app: &App, file: &Path) -> Result<String, Trouble> {
     }
     let bytes = std::fs::read(&path).map_err(cannot)?;
     String::from_utf8(bytes).map_err(|_| {
-        Trouble::usage(format!("`{named}` is not a plan: it is not text"))
+        CliError::usage(format!("`{named}` is not a plan: it is not text"))
             .hint("a plan is a file in Markdown, in UTF-8")
     })
 }
 
 /// The plan that a text is, or why it is none and what one looks like.
-pub(super) fn parse(file: &Path, text: &str) -> Result<ParsedPlan, Trouble> {
+pub(super) fn parse(file: &Path, text: &str) -> Result<ParsedPlan, CliError> {
     model::plan::read(text).map_err(|error| {
-        let trouble = Trouble::usage(format!("`{}` is not a plan: {error}", file.display()));
+        let cli_error = CliError::usage(format!("`{}` is not a plan: {error}", file.display()));
         if error.line.is_some() {
-            return trouble.hint("`adjutant plan run --help` describes the format");
+            return cli_error.hint("`adjutant plan run --help` describes the format");
         }
         let line =
             |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("\n    {line}") };
         let example: String = EXAMPLE_PLAN.lines().map(line).collect();
-        trouble.hint(format!("a plan such as\n{example}"))
+        cli_error.hint(format!("a plan such as\n{example}"))
     })
 }
 

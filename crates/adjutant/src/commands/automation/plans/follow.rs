@@ -9,7 +9,7 @@ use wire::plans::{PlanQuestion, PlanStepView, PlanView};
 use super::path_of;
 use super::show::{progress, question};
 use crate::app::App;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::automation::event_log::{EventLog, Wait};
 use crate::commands::reconnect::Steady;
@@ -25,7 +25,7 @@ pub(super) async fn to_the_end(
     app: &App,
     mut steady: Steady<'_>,
     mut plan: Answer<PlanView>,
-) -> Result<Answer<PlanView>, Trouble> {
+) -> Result<Answer<PlanView>, CliError> {
     let mut printed = Printed::of(&plan);
     let mut news = printed.beginning(&plan);
     let mut log = EventLog::after(plan.last, KINDS);
@@ -46,7 +46,7 @@ pub(super) async fn to_the_end(
 pub(super) async fn until_over(
     steady: &mut Steady<'_>,
     mut plan: Answer<PlanView>,
-) -> Result<Answer<PlanView>, Trouble> {
+) -> Result<Answer<PlanView>, CliError> {
     let mut log = EventLog::after(plan.last, KINDS);
     while plan.row.state == PlanState::Running {
         log.next(steady, Wait::ForNews).await?;
@@ -164,9 +164,9 @@ impl Printed {
         let facts =
             if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
         page.line(format_args!("{mark}  step {number} {how}: {title}{}", dim(facts)));
-        let said = change.reason.as_deref().or(step.result.as_deref());
-        if let Some(said) = said.filter(|_| change.to.is_closed()) {
-            page.line(format_args!("   {}", dim(short(said, LINE))));
+        let message = change.reason.as_deref().or(step.result.as_deref());
+        if let Some(message) = message.filter(|_| change.to.is_closed()) {
+            page.line(format_args!("   {}", dim(short(message, LINE))));
         }
     }
 }
@@ -269,9 +269,9 @@ mod tests {
             priority: Priority::default(),
         }));
         let news = printed.news(&now, &[sent(1), began, sent(2), sent(1), sent(9)]);
-        let places = ["Which, 1?", "step 1 begins", "Which, 2?"].map(|said| {
-            assert_eq!(news.matches(said).count(), 1, "{news}");
-            news.find(said)
+        let places = ["Which, 1?", "step 1 begins", "Which, 2?"].map(|message| {
+            assert_eq!(news.matches(message).count(), 1, "{news}");
+            news.find(message)
         });
         assert!(places.is_sorted(), "{news}");
     }

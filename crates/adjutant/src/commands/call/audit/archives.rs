@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use wire::audit::AuditArchive;
 
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::home::state::hex;
 
 /// Maximum number of rows held in memory at once.
@@ -47,7 +47,7 @@ struct ExportLine {
 }
 
 /// Follows an export from its first line on.
-pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<ChainVerdict, Trouble> {
+pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<ChainVerdict, CliError> {
     let mut lines = Lines { input, number: 0 };
     let mut first = lines.next()?;
     let mut start = Start::default();
@@ -64,7 +64,7 @@ fn follow(
     lines: &mut Lines<'_>,
     first: Option<ExportLine>,
     start: Start,
-) -> Result<ChainVerdict, Trouble> {
+) -> Result<ChainVerdict, CliError> {
     let mut verdict = ChainVerdict { rows: start.row, head: start.hash, broken: None, archived: 0 };
     let mut next = first;
     loop {
@@ -91,14 +91,14 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn next(&mut self) -> Result<Option<ExportLine>, Trouble> {
+    fn next(&mut self) -> Result<Option<ExportLine>, CliError> {
         let mut text = String::new();
         if self.input.read_line(&mut text)? == 0 {
             return Ok(None);
         }
         self.number += 1;
         let row = serde_json::from_str(&text).map_err(|error| {
-            Trouble::usage(format!("line {} is not a row of an export: {error}", self.number))
+            CliError::usage(format!("line {} is not a row of an export: {error}", self.number))
         })?;
         Ok(Some(row))
     }
@@ -109,7 +109,7 @@ impl Lines<'_> {
 pub(super) fn problem_in(
     archives: &[AuditArchive],
     files: &[PathBuf],
-) -> Result<Option<(i64, String)>, Trouble> {
+) -> Result<Option<(i64, String)>, CliError> {
     let sums = files.iter().map(|file| sum_of(file)).collect::<Result<Vec<_>, _>>()?;
     let mut start = Start::default();
     for cut in archives {
@@ -118,10 +118,11 @@ pub(super) fn problem_in(
                 |file: &&PathBuf| file.file_name().is_some_and(|name| *name == *cut.archive);
             return match files.iter().find(named) {
                 Some(file) => {
-                    let said = format!("`{}` does not match the SHA-256 on record", file.display());
-                    Ok(Some((cut.first_row, said)))
+                    let message =
+                        format!("`{}` does not match the SHA-256 on record", file.display());
+                    Ok(Some((cut.first_row, message)))
                 }
-                None => Err(Trouble::usage(format!("the archive `{}` is not given", cut.archive))
+                None => Err(CliError::usage(format!("the archive `{}` is not given", cut.archive))
                     .hint(
                         "name every archive, or none: `--archive` alone uses those of this home",
                     )),
@@ -136,15 +137,15 @@ pub(super) fn problem_in(
             return Ok(Some(broken));
         }
         if verdict.rows != cut.last_row || verdict.head != cut.last_hash {
-            let said = format!("`{}` does not end where its checkpoint says", path.display());
-            return Ok(Some((verdict.rows, said)));
+            let message = format!("`{}` does not end where its checkpoint says", path.display());
+            return Ok(Some((verdict.rows, message)));
         }
         start = Start { row: verdict.rows, hash: verdict.head };
     }
     Ok(None)
 }
 
-fn sum_of(path: &Path) -> Result<String, Trouble> {
+fn sum_of(path: &Path) -> Result<String, CliError> {
     let mut file = File::open(path).map_err(host::files::at("open", path))?;
     let (mut digest, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
     loop {
@@ -220,7 +221,7 @@ mod tests {
         assert!(missing.message().contains("`audit-600.jsonl` is not given"));
         let changed = text(&lines[..600]).replacen("number", "numb3r", 1);
         std::fs::write(&files[2], changed).unwrap();
-        let (row, said) = problem_in(&cuts, &files).unwrap().unwrap();
-        assert!(row == 1 && said.contains("SHA-256"), "{said}");
+        let (row, message) = problem_in(&cuts, &files).unwrap().unwrap();
+        assert!(row == 1 && message.contains("SHA-256"), "{message}");
     }
 }

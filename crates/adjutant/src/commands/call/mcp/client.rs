@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::edit::{Entry, Language};
 use crate::cli::Client;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::environment::Environment;
 
 /// Tools may wait for minutes; clients that give up sooner are told so, in seconds.
@@ -92,7 +92,7 @@ impl Client {
         scope: Scope,
         root: &Path,
         env: &Environment,
-    ) -> Result<PathBuf, Trouble> {
+    ) -> Result<PathBuf, CliError> {
         if scope == Scope::Project {
             return Ok(match self {
                 Self::Claude => root.join(".mcp.json"),
@@ -102,7 +102,7 @@ impl Client {
             });
         }
         let user = env.user_home.clone().ok_or_else(|| {
-            Trouble::usage("`HOME` is not set, so your own file has no place")
+            CliError::usage("`HOME` is not set, so your own file has no place")
                 .hint("set `HOME` to your own folder")
         })?;
         let named = |name: &str| env.variable(name).map(|folder| env.cwd.join(folder));
@@ -155,7 +155,7 @@ impl Client {
             Self::Codex => {
                 let timeout = ("tool_timeout_sec", TOOL_TIMEOUT_SECONDS.into());
                 let mut fields = vec![("command", command), ("args", arguments), timeout];
-                // An agent may what its role says. Whoever acts as the operator is asked.
+                // An agent may what its role says. Anyone who acts as the operator is asked.
                 if role.is_some() {
                     fields.push(("default_tools_approval_mode", "approve".into()));
                 }

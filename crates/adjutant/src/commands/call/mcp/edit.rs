@@ -20,14 +20,14 @@ pub(super) enum Language {
 
 /// Why a text cannot be read or edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Flaw {
+pub(super) struct EditError {
     /// Where
     pub(super) byte: usize,
     /// Problem
     pub(super) why: String,
 }
 
-impl Flaw {
+impl EditError {
     fn at(byte: usize, why: impl Into<String>) -> Self {
         Self { byte, why: why.into() }
     }
@@ -55,17 +55,22 @@ pub(super) struct EntryPlace<'a> {
 
 impl Language {
     /// Parses a text; an empty one is null.
-    pub(super) fn read(self, text: &str) -> Result<Value, Flaw> {
+    pub(super) fn read(self, text: &str) -> Result<Value, EditError> {
         let (mark, text) = split(text);
         let read = match self {
             Self::Json | Self::JsonWithComments => json::read(text, self),
             Self::Toml => toml::read(text),
         };
-        read.map_err(|flaw| Flaw { byte: flaw.byte + mark.len(), ..flaw })
+        read.map_err(|flaw| EditError { byte: flaw.byte + mark.len(), ..flaw })
     }
 
     /// The text with the entry in it, in the place of another of that name.
-    pub(super) fn put(self, text: &str, at: EntryPlace<'_>, entry: &Entry) -> Result<String, Flaw> {
+    pub(super) fn put(
+        self,
+        text: &str,
+        at: EntryPlace<'_>,
+        entry: &Entry,
+    ) -> Result<String, EditError> {
         let mut wanted = self.read(text)?;
         holders(&wanted, at.keys)?;
         let slot = at.keys.iter().fold(&mut wanted, |value, key| slot(value, key));
@@ -79,7 +84,7 @@ impl Language {
     }
 
     /// The text without the entry. What is around it stays, though it may be empty.
-    pub(super) fn take(self, text: &str, at: EntryPlace<'_>) -> Result<String, Flaw> {
+    pub(super) fn take(self, text: &str, at: EntryPlace<'_>) -> Result<String, EditError> {
         let mut wanted = self.read(text)?;
         let holder = at.keys.iter().try_fold(&mut wanted, |value, key| value.get_mut(*key));
         let gone = holder.and_then(Value::as_object_mut).and_then(|map| map.remove(at.name));
@@ -94,12 +99,17 @@ impl Language {
         self.first_sound(mark, ways, &wanted)
     }
 
-    fn first_sound(self, mark: &str, ways: Vec<String>, wanted: &Value) -> Result<String, Flaw> {
+    fn first_sound(
+        self,
+        mark: &str,
+        ways: Vec<String>,
+        wanted: &Value,
+    ) -> Result<String, EditError> {
         let wanted = pruned(wanted);
         let sound = |text: &String| self.read(text).is_ok_and(|says| pruned(&says) == wanted);
         match ways.into_iter().find(sound) {
             Some(text) => Ok(format!("{mark}{text}")),
-            None => Err(Flaw::at(0, "this file cannot be edited safely")),
+            None => Err(EditError::at(0, "this file cannot be edited safely")),
         }
     }
 }
@@ -119,16 +129,18 @@ fn slot<'a>(value: &'a mut Value, key: &str) -> &'a mut Value {
 }
 
 /// Checks that every parent of the entry is a map.
-fn holders(says: &Value, keys: &[&str]) -> Result<(), Flaw> {
+fn holders(says: &Value, keys: &[&str]) -> Result<(), EditError> {
     let mut here = says;
     if !(here.is_null() || here.is_object()) {
-        return Err(Flaw::at(0, "this file has no settings in it, but one value"));
+        return Err(EditError::at(0, "this file has no settings in it, but one value"));
     }
     for key in keys {
         match here.get(key) {
             None => return Ok(()),
             Some(value @ Value::Object(_)) => here = value,
-            Some(_) => return Err(Flaw::at(0, format!("`{key}` is not a map of servers here"))),
+            Some(_) => {
+                return Err(EditError::at(0, format!("`{key}` is not a map of servers here")));
+            }
         }
     }
     Ok(())

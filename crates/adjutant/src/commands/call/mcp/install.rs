@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::client::{Scope, Start};
-use super::edit::{EntryPlace, Flaw, says_nothing};
+use super::edit::{EditError, EntryPlace, says_nothing};
 use super::record::{Change, Record, Records};
 use crate::app::App;
 use crate::cli::{Client, ConsentArgs, InstallArgs, ServeArgs, TargetArgs, UninstallArgs};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::config::file::TextFile;
 use crate::crew::roles;
 use crate::home::Home;
@@ -57,7 +57,7 @@ enum Outcome {
 }
 
 /// Puts our server into a client's file.
-pub(super) fn install(app: &App, args: &InstallArgs) -> Result<(), Trouble> {
+pub(super) fn install(app: &App, args: &InstallArgs) -> Result<(), CliError> {
     let plan = Plan::new(app, &args.target)?;
     let says = plan.read(&plan.file.text)?;
     let start = start(app, plan.scope, &args.serve)?;
@@ -71,8 +71,8 @@ pub(super) fn install(app: &App, args: &InstallArgs) -> Result<(), Trouble> {
     }
     let ours = Client::start_of(there).is_some_and(|start| start.is_ours());
     if !there.is_null() && !ours && !args.force {
-        let said = format!("`{}` in {} is another server", plan.name, plan.place);
-        return Err(Trouble::new(Code::Conflict, said)
+        let message = format!("`{}` in {} is another server", plan.name, plan.place);
+        return Err(CliError::new(Code::Conflict, message)
             .hint("choose another name with `--name`")
             .hint("`--force` replaces it"));
     }
@@ -97,7 +97,7 @@ pub(super) fn install(app: &App, args: &InstallArgs) -> Result<(), Trouble> {
 }
 
 /// Takes our server out of a client's file.
-pub(super) fn uninstall(app: &App, args: &UninstallArgs) -> Result<(), Trouble> {
+pub(super) fn uninstall(app: &App, args: &UninstallArgs) -> Result<(), CliError> {
     let plan = Plan::new(app, &args.target)?;
     let says = plan.read(&plan.file.text)?;
     let keys = plan.client.keys(&says);
@@ -107,8 +107,8 @@ pub(super) fn uninstall(app: &App, args: &UninstallArgs) -> Result<(), Trouble> 
         return plan.unchanged(&format!("There is no `{}` in {}", plan.name, plan.place));
     }
     if !Client::start_of(there).is_some_and(|start| start.is_ours()) {
-        let said = format!("`{}` in {} is another server", plan.name, plan.place);
-        return Err(Trouble::new(Code::Conflict, said).hint("remove it by hand if you want to"));
+        let message = format!("`{}` in {} is another server", plan.name, plan.place);
+        return Err(CliError::new(Code::Conflict, message).hint("remove it by hand if you want to"));
     }
     let taken = || {
         let at = EntryPlace { keys, name: &plan.name };
@@ -129,25 +129,27 @@ pub(super) fn uninstall(app: &App, args: &UninstallArgs) -> Result<(), Trouble> 
         if left.is_none() { " The file was created by Adjutant, and is deleted." } else { "" };
     plan.restore(left.as_deref())?;
     Ok(app.render.answer(&done, || {
-        let said = good(format!("Removed from {place}."));
-        format!("{said}{gone}\nRestart {title} to apply the change.")
+        let message = good(format!("Removed from {place}."));
+        format!("{message}{gone}\nRestart {title} to apply the change.")
     })?)
 }
 
 /// Command that the client starts.
-fn start(app: &App, scope: Scope, serve: &ServeArgs) -> Result<Start, Trouble> {
+fn start(app: &App, scope: Scope, serve: &ServeArgs) -> Result<Start, CliError> {
     super::known(&serve.toolset)?;
     if let (Some(role), Ok(home)) = (&serve.role, app.home()) {
         known_role(app, &home, role)?;
     }
     let mut arguments = Vec::new();
+    let elsewhere = app.remote_server()?.and_then(|server| server.name);
     // In its own project the program finds the home by itself.
     let named = match (scope, app.home()) {
+        _ if elsewhere.is_some() => elsewhere.map(PathBuf::from),
         (Scope::Project, Ok(home)) => {
             Some(home.dir).filter(|dir| *dir != home.root.join(".adjutant"))
         }
         (Scope::Global, Ok(home)) if app.global.home.is_some() => Some(home.dir),
-        (Scope::Project, Err(trouble)) => return Err(trouble),
+        (Scope::Project, Err(cli_error)) => return Err(cli_error),
         (Scope::Global, _) => None,
     };
     if let Some(dir) = named {
@@ -170,17 +172,17 @@ fn start(app: &App, scope: Scope, serve: &ServeArgs) -> Result<Start, Trouble> {
 }
 
 /// Checks that the role exists.
-fn known_role(app: &App, home: &Home, role: &str) -> Result<(), Trouble> {
+fn known_role(app: &App, home: &Home, role: &str) -> Result<(), CliError> {
     let policy = app.config(home, &[])?.policy().unwrap_or_default();
     let roles = roles::load(home, &policy).roles;
     if roles.contains_key(role) {
         return Ok(());
     }
-    let trouble = Trouble::new(Code::ResourceNotFound, format!("there is no role `{role}`"));
+    let cli_error = CliError::new(Code::ResourceNotFound, format!("there is no role `{role}`"));
     let names = roles.keys().map(String::as_str);
     Err(match nearest(role, names) {
-        Some(near) => trouble.hint(format!("did you mean `{near}`?")),
-        None => trouble.hint("roles are the files in `.adjutant/roles/`"),
+        Some(near) => cli_error.hint(format!("did you mean `{near}`?")),
+        None => cli_error.hint("roles are the files in `.adjutant/roles/`"),
     })
 }
 
@@ -191,17 +193,17 @@ fn program(app: &App, name: &str) -> Option<PathBuf> {
 }
 
 impl<'a> Plan<'a> {
-    fn new(app: &'a App, target: &TargetArgs) -> Result<Self, Trouble> {
+    fn new(app: &'a App, target: &TargetArgs) -> Result<Self, CliError> {
         if app.env.agent_id.is_some() {
-            let said = "only the operator may change a client's configuration";
-            return Err(Trouble::new(Code::PermissionDenied, said));
+            let message = "only the operator may change a client's configuration";
+            return Err(CliError::new(Code::PermissionDenied, message));
         }
         if target.name.is_empty() || target.name.chars().any(|c| c.is_control() || c == '"') {
-            return Err(Trouble::usage("`--name` is not a valid server name"));
+            return Err(CliError::usage("`--name` is not a valid server name"));
         }
         let scope = if target.global { Scope::Global } else { Scope::Project };
         let root = match scope {
-            Scope::Project => app.home()?.root,
+            Scope::Project => app.project_home()?.root,
             Scope::Global => app.env.cwd.clone(),
         };
         let path = target.client.file(scope, &root, &app.env)?;
@@ -214,11 +216,11 @@ impl<'a> Plan<'a> {
     }
 
     /// Parses a text, or names the faulty line.
-    fn read(&self, text: &str) -> Result<Value, Trouble> {
+    fn read(&self, text: &str) -> Result<Value, CliError> {
         self.client.language().read(text).map_err(|flaw| self.flawed(text, flaw))
     }
 
-    fn flawed(&self, text: &str, flaw: Flaw) -> Trouble {
+    fn flawed(&self, text: &str, flaw: EditError) -> CliError {
         let help = "fix it by hand; nothing was changed".to_owned();
         Problem::at_byte(&self.place, text, flaw.byte, flaw.why).with_help(Some(help)).into()
     }
@@ -237,7 +239,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Shows the change and asks whether to make it.
-    fn consent(&self, consent: ConsentArgs, diff: &str) -> Result<Outcome, Trouble> {
+    fn consent(&self, consent: ConsentArgs, diff: &str) -> Result<Outcome, CliError> {
         let people = !self.app.render.is_json();
         if people {
             print_text(&painted(diff))?;
@@ -270,18 +272,18 @@ impl<'a> Plan<'a> {
         self.answer(diff, Outcome::Done)
     }
 
-    fn unchanged(&self, why: &str) -> Result<(), Trouble> {
+    fn unchanged(&self, why: &str) -> Result<(), CliError> {
         let text = || format!("{why}. Nothing was changed.");
         Ok(self.app.render.answer(&self.answer("", Outcome::Shown), text)?)
     }
 
-    fn not_done(&self, outcome: Outcome, diff: &str) -> Result<(), Trouble> {
+    fn not_done(&self, outcome: Outcome, diff: &str) -> Result<(), CliError> {
         if self.app.render.is_json() {
             self.app.render.answer(&self.answer(diff, outcome), String::new)?;
         }
         match outcome {
             Outcome::Unasked => {
-                Err(Trouble::usage("there is no terminal to confirm the change at")
+                Err(CliError::usage("there is no terminal to confirm the change at")
                     .hint("`--yes` writes it without asking, `--dry-run` only shows it"))
             }
             Outcome::Declined => Ok(self.app.render.aside("Nothing was changed.")?),
@@ -290,7 +292,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Remembers how to go back, then writes.
-    fn write(mut self, text: &str, change: Option<Change>) -> Result<(), Trouble> {
+    fn write(mut self, text: &str, change: Option<Change>) -> Result<(), CliError> {
         let folder = self.path.parent().unwrap_or(&self.path);
         if !self.file.is_there() {
             self.record.created = true;
@@ -306,10 +308,10 @@ impl<'a> Plan<'a> {
     }
 
     /// Takes the file away, and the folders that came with it.
-    fn remove(&mut self) -> Result<(), Trouble> {
+    fn remove(&mut self) -> Result<(), CliError> {
         if TextFile::read(&self.path)?.text != self.file.text {
-            let said = format!("`{}` was changed by another program meanwhile", self.place);
-            return Err(Trouble::new(Code::Conflict, said).hint("try again"));
+            let message = format!("`{}` was changed by another program meanwhile", self.place);
+            return Err(CliError::new(Code::Conflict, message).hint("try again"));
         }
         files::remove(&self.path)?;
         if let Some(made) = self.record.folder.take() {
@@ -322,7 +324,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Writes what is left, or takes the file away, then forgets.
-    fn restore(mut self, left: Option<&str>) -> Result<(), Trouble> {
+    fn restore(mut self, left: Option<&str>) -> Result<(), CliError> {
         if let Some(text) = left {
             self.file.write(text)?;
         } else {

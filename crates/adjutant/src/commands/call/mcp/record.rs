@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use host::files::{self, Mode};
 use serde::{Deserialize, Serialize};
 
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::environment::Environment;
 use crate::home::{FOLDER, Home};
 
@@ -67,7 +67,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) fn new(env: &Environment) -> Result<Self, Trouble> {
+    pub(super) fn new(env: &Environment) -> Result<Self, CliError> {
         // The folder is the same for every home.
         let any = Home::unplaced(env.cwd.clone(), env.cwd.join(FOLDER));
         Ok(Self { folder: any.secrets(env)?.join("clients") })
@@ -88,13 +88,13 @@ impl Records {
     }
 
     /// Recorded changes of a file; an unreadable record counts as none.
-    pub(super) fn of(&self, file: &Path) -> Result<Record, Trouble> {
+    pub(super) fn of(&self, file: &Path) -> Result<Record, CliError> {
         let text = files::read(&self.place(file))?.unwrap_or_default();
         Ok(serde_json::from_str(&text).unwrap_or_default())
     }
 
     /// Remembers this, or forgets it where there is nothing in it.
-    pub(super) fn keep(&self, file: &Path, record: &Record) -> Result<(), Trouble> {
+    pub(super) fn keep(&self, file: &Path, record: &Record) -> Result<(), CliError> {
         if record.changes.is_empty() {
             return Ok(files::remove(&self.place(file))?);
         }

@@ -12,7 +12,7 @@ use super::{call, unknown};
 use crate::app::{self, App};
 use crate::cli::Global;
 use crate::cli::call::tool::{ToolCommand, ToolRequest, command_of};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::{Answer, Client, ClientError};
 use crate::server_process::connect;
 use crate::terminal::usage::refused;
@@ -44,7 +44,7 @@ pub(super) async fn of_running(app: &App) -> Vec<ToolCommand> {
 }
 
 /// Calls what may be a template, with what was typed after it.
-pub(super) async fn run(app: &App, typed: &str, rest: &[OsString]) -> Result<(), Trouble> {
+pub(super) async fn run(app: &App, typed: &str, rest: &[OsString]) -> Result<(), CliError> {
     let app = App::new(app.env.clone(), global(&app.global, rest));
     if app.place(&[]).is_err() {
         return Err(unknown(typed));

@@ -12,8 +12,8 @@ use wire::reviews::{AbandonedWork, AllowReviewsRequest, AllowedReviews};
 use wire::tasks::ReturnedTask;
 
 use crate::app::{App, escaped};
-use crate::cli_error::Trouble;
-use crate::client::Answer;
+use crate::cli_error::CliError;
+use crate::client::{Answer, Client};
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::crew::environment;
 use crate::commands::delivery::merge_queue;
@@ -66,16 +66,16 @@ pub(super) async fn approve(
     app: &App,
     tasks: &[String],
     squash: Option<bool>,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let (mut outcomes, mut refused, mut sent_back) = (Vec::new(), None, false);
     for task in tasks {
         let outcome = match approve_one(app, &mut steady, task, squash).await {
             Ok(outcome) => outcome,
             // The others may fit all the same; the last refusal is reported at the end.
-            Err(trouble) => {
-                if let Some(before) = refused.replace(trouble) {
-                    app.render.trouble(&before)?;
+            Err(cli_error) => {
+                if let Some(before) = refused.replace(cli_error) {
+                    app.render.print_error(&before)?;
                 }
                 continue;
             }
@@ -90,8 +90,8 @@ pub(super) async fn approve(
         print_json(&json!({ "merges": outcomes }))?;
     }
     match refused {
-        Some(trouble) => Err(trouble),
-        None if sent_back => Err(Trouble::said(1)),
+        Some(cli_error) => Err(cli_error),
+        None if sent_back => Err(CliError::reported(1)),
         None => Ok(()),
     }
 }
@@ -102,11 +102,12 @@ async fn approve_one(
     steady: &mut Steady<'_>,
     task: &str,
     squash: Option<bool>,
-) -> Result<ApprovalOutcome, Trouble> {
-    environment::hand_on_to_check(app, steady, task).await?;
+) -> Result<ApprovalOutcome, CliError> {
     let input = json!({ "taskId": task, "squash": squash });
+    let hand_on = async |client: &Client| environment::hand_on_to_check(app, client, task).await;
+    let mut losses = steady.losses();
     let approved: Answer<ApprovedTask> =
-        steady.call_tool_once("mcp__supervisor__approve_task", &input).await?;
+        steady.call_tool_once_prepared("mcp__supervisor__approve_task", &input, &hand_on).await?;
     let Some(merge) = approved.merge_id else {
         return Ok(ApprovalOutcome::NoBranch { task_id: approved.task_id, state: approved.status });
     };
@@ -116,6 +117,15 @@ async fn approve_one(
     loop {
         let answer: Answer<WatchedMerge> = steady.fetch(&path).await?;
         let merge = &answer.merge;
+        if losses != steady.losses() {
+            // The server that had this shell's variables has ended, and the next one may have missed them already.
+            losses = steady.losses();
+            hand_on(steady.client()).await?;
+            if merge.state == MergeState::Held && !merge.missing_variables.is_empty() {
+                merge_queue::put_back(steady.client(), &merge.id.to_string()).await?;
+            }
+            continue;
+        }
         if !matches!(merge.state, MergeState::Queued | MergeState::Merging) {
             return Ok(ApprovalOutcome::Merge(Box::new(answer)));
         }
@@ -136,7 +146,7 @@ pub(super) async fn request_changes(
     app: &App,
     task: &str,
     feedback: String,
-) -> Result<(), Trouble> {
+) -> Result<(), CliError> {
     let feedback = text_or_stdin(feedback)?;
     let input = json!({ "taskId": task, "feedback": feedback });
     let answer: Answer<ReturnedTask> =
@@ -154,7 +164,11 @@ pub(super) async fn request_changes(
 }
 
 /// Gives an agent's work up.
-pub(super) async fn abandon(app: &App, agent: &str, reason: Option<String>) -> Result<(), Trouble> {
+pub(super) async fn abandon(
+    app: &App,
+    agent: &str,
+    reason: Option<String>,
+) -> Result<(), CliError> {
     let client = app.client().await?;
     let body = reason.map_or_else(|| json!({}), |reason| json!({ "reason": reason }));
     let path = format!("/api/reviews/{}/abandon", escaped(agent));
@@ -174,7 +188,7 @@ pub(super) async fn abandon(app: &App, agent: &str, reason: Option<String>) -> R
 }
 
 /// Allows an agent more reviews.
-pub(super) async fn allow_more(app: &App, agent: &str, more: u32) -> Result<(), Trouble> {
+pub(super) async fn allow_more(app: &App, agent: &str, more: u32) -> Result<(), CliError> {
     let client = app.client().await?;
     let path = format!("/api/reviews/{}/allow-more", escaped(agent));
     let request = AllowReviewsRequest { more: Some(more) };

@@ -5,20 +5,20 @@ use wire::reviews::{FeedbackView, ReviewStory, ReviewView};
 use super::work::{Detail, ReviewedWork};
 use super::{add_suggestions, iteration_of, state_of};
 use crate::app::{App, escaped, now};
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::delivery::merge_queue::{abbreviated, under};
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{Page, age, bold, dim, line, name, quoted};
 
 /// Shows an agent's work and its reviews.
-pub(super) async fn show(app: &App, named: &str, detail: Detail) -> Result<(), Trouble> {
+pub(super) async fn show(app: &App, named: &str, detail: Detail) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     let path = format!("/api/reviews/{}", escaped(named));
     let story: Answer<ReviewStory> = steady.fetch(&path).await?;
     let work = ReviewedWork::of(&mut steady, &story.coder, detail).await?;
     let value = work.with_story(&story)?;
-    Ok(app.render.answer(&value, || work.text(&story_text(&story)))?)
+    Ok(app.render.answer(&value, || work.text(&story_text(&story), &story.missing_variables))?)
 }
 
 fn story_text(story: &ReviewStory) -> String {

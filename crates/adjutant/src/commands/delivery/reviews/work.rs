@@ -6,9 +6,10 @@ use wire::agents::AgentDiff;
 use wire::reviews::{CoderView, ReviewStory};
 use wire::tasks::TaskAnswer;
 
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::client::Answer;
 use crate::commands::delivery::changes;
+use crate::commands::delivery::merge_queue::{lacking, under};
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{Page, bold, dim, good, line, name, odd};
 
@@ -34,7 +35,7 @@ impl ReviewedWork {
         steady: &mut Steady<'_>,
         coder: &CoderView,
         detail: Detail,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, CliError> {
         let task = match &coder.task_slug {
             Some(slug) => {
                 let input = json!({ "taskId": slug });
@@ -51,7 +52,7 @@ impl ReviewedWork {
     }
 
     /// The answer for programs: the reviews, the state of the task, and the work.
-    pub(super) fn with_story(&self, story: &Answer<ReviewStory>) -> Result<Value, Trouble> {
+    pub(super) fn with_story(&self, story: &Answer<ReviewStory>) -> Result<Value, CliError> {
         let mut value = serde_json::to_value(story).map_err(std::io::Error::other)?;
         if let Value::Object(value) = &mut value {
             let state = self.task.as_ref().map(|task| task.task.stored_state);
@@ -62,7 +63,7 @@ impl ReviewedWork {
     }
 
     /// The page: the task with its changes, then the reviews, then what can be decided.
-    pub(super) fn text(&self, reviews: &str) -> String {
+    pub(super) fn text(&self, reviews: &str, missing: &[String]) -> String {
         let mut page = Page::default();
         if let Some(TaskAnswer { task, .. }) = &self.task {
             let state = match task.stored_state {
@@ -83,11 +84,11 @@ impl ReviewedWork {
             page.line("");
             page.text(&self.diff.patch);
         }
-        self.add_decisions(&mut page);
+        self.add_decisions(&mut page, missing);
         page.into_text()
     }
 
-    fn add_decisions(&self, page: &mut Page) {
+    fn add_decisions(&self, page: &mut Page, missing: &[String]) {
         let Some(TaskAnswer { task, .. }) = &self.task else { return };
         if task.stored_state != TaskStateName::Review {
             return;
@@ -96,5 +97,6 @@ impl ReviewedWork {
         let [yes, no] = [format!("approve {number}"), format!("request-changes {number} 'TEXT'")]
             .map(|rest| name(format!("adjutant review {rest}")));
         page.line(format_args!("\n{yes}, or {no}"));
+        under(page, &lacking(missing));
     }
 }

@@ -6,12 +6,12 @@ use wire::server::{ReloadReport, SettingsChange};
 
 use super::{shown, unknown};
 use crate::app::App;
-use crate::cli_error::Trouble;
+use crate::cli_error::CliError;
 use crate::config::edit::{self, Refusal};
 use crate::config::file::{self, TextFile};
 use crate::config::{Config, hide, key};
 use crate::home::Home;
-use crate::server_process::connect::{self, Where};
+use crate::server_process::connect::{self, ServerLocation};
 use crate::terminal::render::{Page, dim, line, name, odd};
 use crate::yaml::{self, Problem};
 
@@ -36,9 +36,9 @@ struct Change {
 }
 
 /// Changes a key.
-pub(super) fn run(app: &App, key: &str, wish: &KeyEdit) -> Result<(), Trouble> {
+pub(super) fn run(app: &App, key: &str, edit: &KeyEdit) -> Result<(), CliError> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "only the operator may change settings")
+        return Err(CliError::new(Code::PermissionDenied, "only the operator may change settings")
             .hint("ask the operator by mail"));
     }
     let home = app.home()?;
@@ -46,7 +46,7 @@ pub(super) fn run(app: &App, key: &str, wish: &KeyEdit) -> Result<(), Trouble> {
     runtime.block_on(async {
         // Held until the server has read the file, so that it has read the last change of several.
         let _lock = file::lock(&home).await?;
-        let change = write(app, &home, key, wish)?;
+        let change = write(app, &home, key, edit)?;
         let (in_force, notes) = put_in_force(app, &change).await;
         let answer = json!({
             "key": change.key,
@@ -76,11 +76,11 @@ fn told(change: &Change, notes: &[String]) -> String {
 }
 
 /// Changes the file. Whatever is wrong leaves it as it was.
-fn write(app: &App, home: &Home, key: &str, wish: &KeyEdit) -> Result<Change, Trouble> {
+fn write(app: &App, home: &Home, key: &str, edit: &KeyEdit) -> Result<Change, CliError> {
     let file = TextFile::read(&home.config())?;
     let place = home.config().display().to_string();
     let read = Config::parse(&place, &file.text);
-    // Whoever mends a wrong value begins with a file that cannot be used, but it must be YAML.
+    // Anyone who mends a wrong value begins with a file that cannot be used, but it must be YAML.
     let raw = yaml::parse::<Value>(&place, &file.text, &file.text);
     if let (Err(problem), Err(_)) = (&read, &raw) {
         return Err(problem.clone().into());
@@ -89,7 +89,7 @@ fn write(app: &App, home: &Home, key: &str, wish: &KeyEdit) -> Result<Change, Tr
     let path = key::path(&config, key);
     let whole = serde_json::to_value(&config).unwrap_or_default();
     let old = key::at(&whole, &path);
-    let (text, after) = match wish {
+    let (text, after) = match edit {
         KeyEdit::Set(value) => {
             let readings = edit::readings(value, old);
             if !readings.iter().any(|new| key::is_known(&config, &path, &new.value)) {
@@ -121,7 +121,7 @@ fn write(app: &App, home: &Home, key: &str, wish: &KeyEdit) -> Result<Change, Tr
 fn first_that_fits(
     place: &str,
     texts: impl Iterator<Item = Result<String, Refusal>>,
-) -> Result<(String, Config), Trouble> {
+) -> Result<(String, Config), CliError> {
     let mut first = None;
     for text in texts {
         let problem = match text {
@@ -142,7 +142,7 @@ fn first_that_fits(
             };
             problem.with_help(Some(help)).into()
         }
-        None => Trouble::usage(unchanged),
+        None => CliError::usage(unchanged),
     })
 }
 
@@ -169,19 +169,19 @@ async fn put_in_force(app: &App, change: &Change) -> (bool, Vec<String>) {
             };
             notes.extend(others.map(also));
         }
-        Err(trouble) => {
+        Err(cli_error) => {
             in_force = false;
-            let said = trouble.message();
-            notes.push(format!("the server did not reload: {said}; run `adjutant reload`"));
+            let message = cli_error.message();
+            notes.push(format!("the server did not reload: {message}; run `adjutant reload`"));
         }
     }
     (in_force, notes)
 }
 
 /// Makes the server of this home read its configuration again. Without one, the next one reads the file.
-async fn reload(app: &App) -> Result<Option<ReloadReport>, Trouble> {
+async fn reload(app: &App) -> Result<Option<ReloadReport>, CliError> {
     // The home's own server, whatever the environment names.
-    let at = Where { url_override: None, ..app.place(&[])? };
+    let at = ServerLocation { url_override: None, ..app.place(&[])? };
     let Some(server) = connect::running(&at).await? else { return Ok(None) };
     let client = connect::client_of(&at, &server)?;
     Ok(Some(client.post::<ReloadReport>("/api/reload", &json!({})).await?.into_value()))

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// No letter is longer.
+/// No mail is longer.
 const MAX_MAIL_CHARS: usize = 100_000;
 
 /// A text, and where the next character goes.

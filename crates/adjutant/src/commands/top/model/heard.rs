@@ -5,13 +5,14 @@ use model::{AgentId, MailId, Timestamp};
 use wire::agents::AgentStream;
 use wire::crew::Crew;
 use wire::event::EventView;
-use wire::mail::{Letters, Thread};
+use wire::mail::{MailList, Thread};
 use wire::overview::Overview;
 
 use super::super::describe::is_over;
 use super::super::layout;
 use super::{
-    CrewAsk, CrewOf, Effect, LettersAsk, Link, Message, Modal, Phase, Reading, State, Stuff, View,
+    CrewPageQuery, CrewSelection, Effect, Link, MailListQuery, Message, Modal, Phase, Reading,
+    State, View, ViewData,
 };
 
 /// A word at the foot stays so long.
@@ -101,7 +102,7 @@ impl State {
                 }
                 Vec::new()
             }
-            Message::Letters(ask, list) => self.letters(&ask, list),
+            Message::MailList(ask, list) => self.letters(&ask, list),
             Message::Thread(thread) => self.thread(*thread),
             Message::Costs(costs) => {
                 self.costs.costs = Some(*costs);
@@ -145,18 +146,18 @@ impl State {
             let opened = self.agent.as_ref().map(|agent| agent.id);
             let is_opened = opened.is_some() && opened == event.agent_id;
             if is_opened && is_about_agent(event.kind) {
-                self.stale.parts.insert(Stuff::Agent);
+                self.stale.parts.insert(ViewData::Agent);
             }
             match event.kind {
                 EventKind::MailSent | EventKind::MailRead => {
-                    self.stale.parts.insert(Stuff::Mail);
+                    self.stale.parts.insert(ViewData::Mail);
                 }
                 EventKind::AgentFinished => {
-                    self.stale.parts.insert(Stuff::Costs);
+                    self.stale.parts.insert(ViewData::Costs);
                 }
                 _ => {}
             }
-            self.stale.parts.insert(Stuff::Overview);
+            self.stale.parts.insert(ViewData::Overview);
         }
         if std::mem::replace(&mut self.stale.waiting, true) {
             Vec::new()
@@ -173,11 +174,11 @@ impl State {
         effects.extend(rows.chunks(ROWS).map(|ids| Effect::Rows(ids.to_vec())));
         for part in stale.parts {
             match part {
-                Stuff::Overview => effects.push(Effect::Overview),
-                Stuff::Mail if self.view == View::Mail => effects.push(self.ask_letters()),
-                Stuff::Costs if self.view == View::Costs => effects.push(self.ask_costs()),
-                Stuff::Agent => effects.extend(self.renew_agent()),
-                Stuff::Mail | Stuff::Costs => {}
+                ViewData::Overview => effects.push(Effect::Overview),
+                ViewData::Mail if self.view == View::Mail => effects.push(self.ask_for_mail()),
+                ViewData::Costs if self.view == View::Costs => effects.push(self.ask_costs()),
+                ViewData::Agent => effects.extend(self.renew_agent()),
+                ViewData::Mail | ViewData::Costs => {}
             }
         }
         effects
@@ -201,16 +202,16 @@ impl State {
         Vec::new()
     }
 
-    fn crew_came(&mut self, ask: CrewAsk, list: Crew) -> Vec<Effect> {
+    fn crew_came(&mut self, ask: CrewPageQuery, list: Crew) -> Vec<Effect> {
         self.crew.asked.retain(|of| *of != ask.of);
         match ask.of {
             // What was asked for under another filter is late.
-            of @ CrewOf::Flat { .. } if of != self.flat() || !self.crew.is_flat() => {
+            of @ CrewSelection::Flat { .. } if of != self.flat() || !self.crew.is_flat() => {
                 return Vec::new();
             }
-            CrewOf::Flat { .. } => self.crew.tree.flat(ask.after, list),
-            CrewOf::Level(parent) => self.crew.tree.level(parent, ask.after, list),
-            CrewOf::Past(parent) => self.crew.tree.past(parent, ask.after, list),
+            CrewSelection::Flat { .. } => self.crew.tree.flat(ask.after, list),
+            CrewSelection::Level(parent) => self.crew.tree.level(parent, ask.after, list),
+            CrewSelection::Past(parent) => self.crew.tree.past(parent, ask.after, list),
         }
         self.relist()
     }
@@ -236,8 +237,8 @@ impl State {
         Vec::new()
     }
 
-    fn letters(&mut self, ask: &LettersAsk, list: Letters) -> Vec<Effect> {
-        if self.ask_letters() != Effect::Letters(LettersAsk { after: None, ..ask.clone() }) {
+    fn letters(&mut self, ask: &MailListQuery, list: MailList) -> Vec<Effect> {
+        if self.ask_for_mail() != Effect::MailList(MailListQuery { after: None, ..ask.clone() }) {
             return Vec::new();
         }
         let mail = &mut self.mail;
@@ -261,7 +262,7 @@ impl State {
         self.ask_thread()
     }
 
-    /// Asks for the thread of the letter that is selected.
+    /// Asks for the thread of the mail that is selected.
     pub(super) fn ask_thread(&mut self) -> Vec<Effect> {
         let chosen = self.mail.letters.get(self.mail.selected).map(|letter| letter.id);
         self.mail.wanted.or(chosen).map(Effect::Thread).into_iter().collect()
@@ -281,7 +282,7 @@ impl State {
         if self.mail.reading.is_some() { self.mark_read() } else { Vec::new() }
     }
 
-    /// Says of the letters to the human that they were read.
+    /// Says of the mails to the human that they were read.
     pub(super) fn mark_read(&mut self) -> Vec<Effect> {
         let Some(thread) = &self.mail.thread else { return Vec::new() };
         let letters = thread.letters.iter().map(|one| &one.letter);
@@ -296,12 +297,12 @@ impl State {
             return Vec::new();
         };
         match outcome {
-            Ok(said) => {
+            Ok(text) => {
                 self.drafts.remove(&writing.post.destination());
                 self.modal = None;
-                self.say(said);
+                self.say(text);
                 let mut effects = self.mark_read();
-                effects.push(self.ask_letters());
+                effects.push(self.ask_for_mail());
                 effects
             }
             Err(why) => {

@@ -7,7 +7,7 @@ use wire::agents::AgentStream;
 use wire::costs::{CostSeries, CostSummary, LineageAgent};
 use wire::crew::{Crew, CrewRow};
 use wire::event::EventView;
-use wire::mail::{Letters, Thread};
+use wire::mail::{MailList, Thread};
 use wire::overview::Overview;
 
 use super::super::describe::lineage_size;
@@ -29,7 +29,7 @@ pub(crate) enum Message {
     /// It is time to read again what changed
     Renew,
     Overview(Box<Overview>),
-    Crew(CrewAsk, Crew),
+    Crew(CrewPageQuery, Crew),
     Rows(Vec<CrewRow>),
     Agent(Box<AgentDetails>),
     /// More of an agent's stream: what came later
@@ -38,7 +38,7 @@ pub(crate) enum Message {
     Earlier(AgentId, Box<AgentStream>),
     /// Nothing more comes of it, for now; or why it cannot be read
     StreamOver(AgentId, Option<String>),
-    Letters(LettersAsk, Letters),
+    MailList(MailListQuery, MailList),
     Thread(Box<Thread>),
     Costs(Box<CostsData>),
     /// Something could not be read
@@ -53,15 +53,15 @@ pub(crate) enum Message {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     Overview,
-    Crew(CrewAsk),
+    Crew(CrewPageQuery),
     Rows(Vec<AgentId>),
     Agent(AgentId),
     /// Follow an agent's stream: from a place on, else from near its end
     Follow(AgentId, Option<StreamPlace>),
     Earlier(AgentId, StreamPlace),
-    Letters(LettersAsk),
+    MailList(MailListQuery),
     Thread(MailId),
-    /// Letters that were read
+    /// Mails that were read
     MarkRead(Vec<MailId>),
     Costs(u16, &'static str),
     Post(Post),
@@ -74,14 +74,14 @@ pub(crate) enum Effect {
 
 /// Query for agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CrewAsk {
-    pub(crate) of: CrewOf,
+pub(crate) struct CrewPageQuery {
+    pub(crate) of: CrewSelection,
     pub(crate) after: i64,
 }
 
 /// A level, those of it that ended long ago, or a flat list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum CrewOf {
+pub(crate) enum CrewSelection {
     Level(Parent),
     Past(Parent),
     Flat { text: String, standing: &'static str },
@@ -89,13 +89,13 @@ pub(crate) enum CrewOf {
 
 /// Query for mails.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LettersAsk {
+pub(crate) struct MailListQuery {
     pub(crate) of: &'static str,
     pub(crate) text: String,
     pub(crate) after: Option<i64>,
 }
 
-/// A letter to be sent.
+/// A mail to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Post {
     /// An answer to one
@@ -104,10 +104,10 @@ pub(crate) enum Post {
     Mail { to: AgentId, body: String },
 }
 
-/// Destination of a letter, by which its draft is kept.
+/// Destination of a mail, by which its draft is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Destination {
-    /// The letter that it replies to
+    /// The mail that it replies to
     Reply(MailId),
     /// The agent that it is for
     Agent(AgentId),

@@ -4,7 +4,7 @@ use model::AgentId;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use wire::overview::NeedKind;
 
-use super::super::describe::{agent_name, is_over, letter_height, person_name};
+use super::super::describe::{agent_name, is_over, mail_height, person_name};
 use super::super::keys::{self, Act};
 use super::super::layout;
 use super::editor::Editor;
@@ -84,7 +84,7 @@ impl State {
                 self.refilter_crew()
             }
             Act::Kill => self.ask_kill(),
-            Act::Write => self.begin_letter(),
+            Act::Write => self.begin_mail(),
             Act::Reply => self.begin_reply(),
             Act::Follow => {
                 if let Some(agent) = &mut self.agent {
@@ -98,7 +98,7 @@ impl State {
                 self.mail.of = (self.mail.of + 1) % BOXES.len();
                 (self.mail.letters, self.mail.loaded) = (Vec::new(), false);
                 (self.mail.thread, self.mail.reading) = (None, None);
-                vec![self.ask_letters()]
+                vec![self.ask_for_mail()]
             }
             Act::Span => {
                 self.costs.span = (self.costs.span + 1) % SPANS.len();
@@ -137,7 +137,7 @@ impl State {
                 let last = self.mail.letters.len().saturating_sub(1);
                 self.mail.selected = to(self.mail.selected, page, last).min(last);
                 self.lay_out();
-                self.more_letters(last)
+                self.more_mail(last)
             }
             View::Costs => {
                 let last = self.costs.costs.as_ref().map_or(0, |costs| costs.height());
@@ -155,7 +155,7 @@ impl State {
         let Some(agent) = &mut self.agent else { return Vec::new() };
         let last = agent.stream.lines().len().saturating_sub(page);
         let wanted = to(agent.top, page, last);
-        // Whoever goes beyond the end wants to see what comes.
+        // Anyone who goes beyond the end wants to see what comes.
         agent.follow =
             if wanted >= last && wanted >= agent.top { Follow::Following } else { Follow::Staying };
         let at_start = agent.top == 0 && wanted == 0;
@@ -169,17 +169,17 @@ impl State {
     fn thread_height(&self) -> usize {
         let room = layout::thread_width(self.frame().body);
         let Some(thread) = &self.mail.thread else { return 0 };
-        thread.letters.iter().map(|letter| letter_height(letter, room)).sum()
+        thread.letters.iter().map(|letter| mail_height(letter, room)).sum()
     }
 
-    /// Asks for the thread, and for more letters where the end is near.
-    fn more_letters(&mut self, last: usize) -> Vec<Effect> {
+    /// Asks for the thread, and for more mails where the end is near.
+    fn more_mail(&mut self, last: usize) -> Vec<Effect> {
         let mut effects = self.ask_thread();
         if let Some(next) = self.mail.next.filter(|_| self.mail.selected == last)
-            && let Effect::Letters(ask) = self.ask_letters()
+            && let Effect::MailList(ask) = self.ask_for_mail()
         {
             self.mail.next = None;
-            effects.push(Effect::Letters(super::LettersAsk { after: Some(next), ..ask }));
+            effects.push(Effect::MailList(super::MailListQuery { after: Some(next), ..ask }));
         }
         effects
     }
@@ -319,7 +319,7 @@ impl State {
             View::Mail => {
                 self.mail.filter = text;
                 (self.mail.selected, self.mail.top) = (0, 0);
-                vec![self.ask_letters()]
+                vec![self.ask_for_mail()]
             }
             View::Costs => Vec::new(),
         }
@@ -349,7 +349,7 @@ impl State {
             (self.view, self.mail.of, self.mail.reading) = (View::Mail, 0, Some(0));
             self.mail.filter.clear();
             self.mail.wanted = Some(mail);
-            return vec![self.ask_letters(), Effect::Thread(mail)];
+            return vec![self.ask_for_mail(), Effect::Thread(mail)];
         }
         if let Some(number) = need.task_number.filter(|_| need.kind == NeedKind::Review) {
             self.say(format!("Decide with `adjutant review show TAS-{number}`"));
@@ -384,7 +384,7 @@ impl State {
         vec![Effect::Kill(id)]
     }
 
-    fn begin_letter(&mut self) -> Vec<Effect> {
+    fn begin_mail(&mut self) -> Vec<Effect> {
         let with = match self.view {
             View::Mail => self.mail.thread.as_ref().and_then(|thread| thread.with.as_ref()),
             _ => None,
@@ -434,7 +434,7 @@ impl State {
         let ctrl_j =
             key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('j');
         match key.code {
-            // A letter that is under way cannot be changed, and what becomes of it is told at the foot.
+            // A mail that is under way cannot be changed, and what becomes of it is told at the foot.
             KeyCode::Esc => {
                 self.drafts.insert(writing.post.destination(), writing.editor.text());
                 if !writing.editor.is_blank() {

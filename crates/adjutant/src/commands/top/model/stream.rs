@@ -21,7 +21,7 @@ const MAX_JOINED_BYTES: usize = 256 * 1024;
 /// Tone of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// Words for whoever asked
+    /// Text for the agent that asked
     Said,
     /// Text sent to the agent
     Told,

@@ -92,7 +92,8 @@ pub(crate) fn crew(state: &mut State) {
             }),
         ),
     ];
-    let ask = |parent: Option<AgentId>| CrewAsk { of: CrewOf::Level(parent), after: 0 };
+    let ask =
+        |parent: Option<AgentId>| CrewPageQuery { of: CrewSelection::Level(parent), after: 0 };
     let list = json!({ "rows": [lead], "past": 39, "nextCursor": null });
     let effects = state.update(Message::Crew(ask(None), read(list)));
     let parent = Some(read(root));
@@ -166,13 +167,14 @@ fn what_is_selected_stays_so_when_others_come() {
 fn those_of_before_are_asked_for_when_they_are_unfolded_and_no_sooner() {
     let mut state = screen(80, 24);
     let effects = press(&mut state, "G⏎");
-    assert_eq!(effects, [Effect::Crew(CrewAsk { of: CrewOf::Past(None), after: 0 })]);
+    assert_eq!(effects, [Effect::Crew(CrewPageQuery { of: CrewSelection::Past(None), after: 0 })]);
     let page = json!({ "rows": [agent("old01", json!({ "finishedAt": at(-9000), "state": "lost" }))], "past": 0, "nextCursor": 7 });
-    let of = CrewOf::Past(None);
-    let effects = state.update(Message::Crew(CrewAsk { of: of.clone(), after: 0 }, read(page)));
+    let of = CrewSelection::Past(None);
+    let effects =
+        state.update(Message::Crew(CrewPageQuery { of: of.clone(), after: 0 }, read(page)));
     assert_eq!(
         effects,
-        [Effect::Crew(CrewAsk { of, after: 7 })],
+        [Effect::Crew(CrewPageQuery { of, after: 7 })],
         "the next page, since its place is seen"
     );
 }
@@ -218,8 +220,10 @@ fn a_stream_stays_put_while_more_comes_and_follows_again() {
 fn a_late_answer_to_another_filter_changes_nothing() {
     let mut state = screen(80, 24);
     let effects = press(&mut state, "/ab");
-    let flat =
-        |text: &str| CrewAsk { of: CrewOf::Flat { text: text.into(), standing: "all" }, after: 0 };
+    let flat = |text: &str| CrewPageQuery {
+        of: CrewSelection::Flat { text: text.into(), standing: "all" },
+        after: 0,
+    };
     assert_eq!(effects, [Effect::Crew(flat("ab"))]);
     let list = |id| read(json!({ "rows": [agent(id, json!({}))], "past": 0, "nextCursor": null }));
     state.update(Message::Crew(flat("ab"), list("abcde")));

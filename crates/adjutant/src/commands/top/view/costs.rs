@@ -169,7 +169,7 @@ fn budgets<'a>(costs: &CostsData, room: usize, paint: Paint) -> Vec<Line<'a>> {
     let mut all = vec![Line::styled(heading, paint.dim().add_modifier(Modifier::BOLD))];
     branch(root, 0, name, &mut |text, share, style_bad| {
         let bars = room.saturating_sub(name + 26).min(40);
-        let style = if style_bad == Over::Yes { paint.bad() } else { paint.fg(Color::Blue) };
+        let style = if style_bad == CapState::Yes { paint.bad() } else { paint.fg(Color::Blue) };
         all.push(Line::from(vec![Span::raw(text), Span::styled(bar(share, bars), style)]));
     });
     all
@@ -177,7 +177,7 @@ fn budgets<'a>(costs: &CostsData, room: usize, paint: Paint) -> Vec<Line<'a>> {
 
 /// State of a cap.
 #[derive(PartialEq, Eq)]
-enum Over {
+enum CapState {
     Yes,
     No,
 }
@@ -186,7 +186,7 @@ fn branch(
     node: &LineageAgent,
     depth: usize,
     name: usize,
-    push: &mut impl FnMut(String, f64, Over),
+    push: &mut impl FnMut(String, f64, CapState),
 ) {
     let who = format!("{}{} {}", "  ".repeat(depth), node.role, node.short);
     let (spent, share) = match node.cap_usd {
@@ -195,7 +195,7 @@ fn branch(
         }
         _ => (money(node.spent_usd), 0.0),
     };
-    let over = if share >= 1.0 { Over::Yes } else { Over::No };
+    let over = if share >= 1.0 { CapState::Yes } else { CapState::No };
     push(format!(" {} {}  ", left(&who, name), right(&spent, 20)), share, over);
     for child in &node.children {
         branch(child, depth + 1, name, push);

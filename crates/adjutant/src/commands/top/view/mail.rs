@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use wire::mail::{LetterKind, LetterView, Thread};
+use wire::mail::{MailEntry, MailKind, Thread};
 
 use super::super::describe::{offers, person_name};
 use super::super::layout;
@@ -49,10 +49,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
     read(frame, state, thread, pane, paint);
 }
 
-fn entry<'a>(letter: &LetterView, state: &State, room: usize, paint: Paint) -> Line<'a> {
+fn entry<'a>(letter: &MailEntry, state: &State, room: usize, paint: Paint) -> Line<'a> {
     let (sign, word) = match (letter.needs_answer, letter.read_at, letter.kind) {
         (true, _, _) => ("?", "asks"),
-        (false, _, LetterKind::Alert) => ("!", "alert"),
+        (false, _, MailKind::Alert) => ("!", "alert"),
         (false, None, _) => ("●", "new"),
         (false, Some(_), _) => (" ", ""),
     };

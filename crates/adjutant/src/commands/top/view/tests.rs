@@ -6,7 +6,7 @@ use ratatui::backend::TestBackend;
 use serde_json::json;
 
 use super::super::model::tests::{NOW, agent, part, press, read, screen};
-use super::super::model::{CostsData, Effect, LettersAsk, Message};
+use super::super::model::{CostsData, Effect, MailListQuery, Message};
 use super::*;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (200, 50)];
@@ -26,7 +26,7 @@ fn at(seconds: i64) -> String {
     NOW.after_seconds(seconds).to_string()
 }
 
-/// Reads a letter that offers two answers.
+/// Reads a mail that offers two answers.
 fn with_mail(state: &mut State) {
     let person = |short: &str| json!({ "agentId": "sp_0000000000000001", "role": "coder", "short": short, "state": "waiting_input", "human": false });
     let you = json!({ "agentId": null, "role": null, "short": null, "state": null, "human": true });
@@ -42,10 +42,10 @@ fn with_mail(state: &mut State) {
     (told["id"], told["needsAnswer"]) = (json!("mail_0000000000000002"), json!(false));
     (told["from"], told["readAt"]) = (person("w93fd"), json!(at(-5)));
     let effects = press(state, "n");
-    let Some(Effect::Letters(ask)) = effects.first() else { panic!("{effects:?}") };
-    let ask = LettersAsk { ..ask.clone() };
+    let Some(Effect::MailList(ask)) = effects.first() else { panic!("{effects:?}") };
+    let ask = MailListQuery { ..ask.clone() };
     let list = json!({ "letters": [told, letter], "nextCursor": null });
-    state.update(Message::Letters(ask, read(list)));
+    state.update(Message::MailList(ask, read(list)));
     state.update(Message::Thread(read(json!({
         "threadId": "mail_0000000000000001", "subject": "Which lock may I take?", "letters": [letter],
         "leftOut": 0, "with": person("k20wm"), "replyTo": "mail_0000000000000001", "wakes": true, "waitsBehind": [],

@@ -13,13 +13,13 @@ use crate::core::error::ToolError;
 use crate::core::machine::directory_of;
 use crate::crew::hooks::{AfterProcess, ProcessEnd};
 use crate::crew::result::{self, AgentResult};
-use crate::crew::run::finish::{self, Ending, Figures, Lasted};
+use crate::crew::run::finish::{self, Ending, Figures, RunProgress};
+use crate::crew::run::last_message::last_message;
 use crate::crew::run::launch::LaunchError;
 use crate::crew::run::notes::{Account, Limit, Verdict};
 use crate::crew::run::options::RunOptions;
 use crate::crew::run::reconcile;
 use crate::crew::run::required_review::{left_work, required_review};
-use crate::crew::run::said::last_said;
 use crate::crew::run::terminal;
 use crate::crew::service::Crew;
 use crate::crew::transition;
@@ -50,7 +50,7 @@ pub(super) async fn never_started(
     let result = result::read_result(None, &reason, None);
     let account = Figures::Nothing;
     let ending = Ending { outcome, reason, result, account, left_work: false };
-    close(engine, agent.id, agent.attempt, ending, Lasted::default()).await
+    close(engine, agent.id, agent.attempt, ending, RunProgress::default()).await
 }
 
 /// Records an end, unless it is another attempt's. Who waits for a review is not over when its process
@@ -60,7 +60,7 @@ async fn close(
     id: AgentId,
     attempt: u32,
     ending: Ending,
-    lasted: Lasted,
+    lasted: RunProgress,
 ) -> Result<(), Leave> {
     let (ran_ms, after_process) = (lasted.ran_ms, engine.hooks.after_process);
     let (settings, clock) = (engine.settings(), engine.clone());
@@ -74,7 +74,7 @@ async fn close(
             let Some(agent) = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt) else {
                 return Ok(());
             };
-            // A wish to end it that came in the last moment is the reason, unless it was done.
+            // A request to end it that came in the last moment is the reason, unless it was done.
             let mut ending = ending.clone();
             let stop = tx.run_get(id)?.and_then(|run| run.stop);
             if let Some(stop) = stop.filter(|_| ending.outcome != Outcome::Succeeded) {
@@ -143,10 +143,10 @@ impl Keeper {
             self.engine.store.read(|tx| tx.run_get(self.agent.id)).map_err(ToolError::from)?;
         let run = run.unwrap_or_else(|| self.run.clone());
         let done = self.notes.done.clone();
-        let said_well = matches!(done, Some(Account { verdict: Verdict::Success, .. }));
+        let has_succeeded = matches!(done, Some(Account { verdict: Verdict::Success, .. }));
         if let (Some(limit), RunStatus::Ended(exit)) = (self.notes.limited, &standing)
             && (run.stop.is_none() && (exit.ended == EndCause::Exited || self.notes.finished))
-            && !(said_well && (exit.code == Some(0) || self.notes.finished))
+            && !(has_succeeded && (exit.code == Some(0) || self.notes.finished))
         {
             let until = self.limited_until(limit, at);
             if self.seen.matters() {
@@ -157,7 +157,7 @@ impl Keeper {
         }
         let mut result = self.result().await;
         let account = done.as_ref().map(|done| (done, self.notes.finished));
-        let (outcome, reason) = judge(&standing, &run, &self.wish, account, &self.notes.errors);
+        let (outcome, reason) = judge(&standing, &run, &self.options, account, &self.notes.errors);
         let (outcome, reason) = match (outcome, self.notes.refused.clone()) {
             // It gave up by itself, in words that do not say what to do.
             (Outcome::Failed, Some(refused)) => (outcome, refused),
@@ -174,13 +174,13 @@ impl Keeper {
         self.take_along(outcome, &reason).await?;
         terminal::close(&self.engine, &self.agent).await;
         let lasted = match &standing {
-            RunStatus::Ended(exit) => Lasted {
+            RunStatus::Ended(exit) => RunProgress {
                 ran_ms: exit.ended_at.millis_since(exit.started_at).max(1),
                 until: Some(exit.ended_at),
                 head: self.head().await?,
             },
             RunStatus::NotBegun | RunStatus::Running | RunStatus::Gone => {
-                Lasted { ran_ms: 1, ..Lasted::default() }
+                RunProgress { ran_ms: 1, ..RunProgress::default() }
             }
         };
         let lost = matches!(done, Some(Account { verdict: Verdict::Lost(_), .. }));
@@ -239,21 +239,21 @@ impl Keeper {
     fn limited_until(&mut self, limit: Limit, now: Timestamp) -> Timestamp {
         let hours = self.engine.settings().limits.max_limited_hours;
         let most = now.after_millis(i64::from(hours) * 3_600_000);
-        let said = limit.until.map(Timestamp::from_millis);
-        if said.is_some_and(|said| said > most) {
+        let announced = limit.until.map(Timestamp::from_millis);
+        if announced.is_some_and(|announced| announced > most) {
             self.warning(&format!(
                 "its model's usage limit was reported to last beyond the {hours} hours of \
                  `limits.maxLimitedHours`; it goes on at {most}"
             ));
         }
-        said.unwrap_or_else(|| now.after_millis(LIMIT_MILLIS)).min(most)
+        announced.unwrap_or_else(|| now.after_millis(LIMIT_MILLIS)).min(most)
     }
 
     /// Result of the agent: its own report, completed from git.
     async fn result(&self) -> AgentResult {
         let done = self.notes.done.clone().map(host::agent::EndReport::from);
         let mut result =
-            result::read_result(done.as_ref(), &self.notes.errors, self.wish.schema.as_ref());
+            result::read_result(done.as_ref(), &self.notes.errors, self.options.schema.as_ref());
         if result.changes.is_empty() {
             let (place, base) = (directory_of(&self.engine, &self.agent), self.notes.base.clone());
             let limit = self.engine.settings().limits.tool_timeout_ms;
@@ -302,9 +302,9 @@ impl Keeper {
             return result.summary.clone();
         }
         let (kind, folder) = (self.kind.name(), self.folder.clone());
-        let read = tokio::task::spawn_blocking(move || last_said(kind, &folder, is_about_end));
+        let read = tokio::task::spawn_blocking(move || last_message(kind, &folder, is_about_end));
         match read.await {
-            Ok(Ok(said)) => said,
+            Ok(Ok(announced)) => announced,
             error => {
                 tracing::debug!(id = %self.agent.id, ?error, "last words of agent not read");
                 String::new()
@@ -339,7 +339,7 @@ impl Keeper {
 fn judge(
     standing: &RunStatus,
     run: &Run,
-    wish: &RunOptions,
+    options: &RunOptions,
     account: Option<(&Account, bool)>,
     errors: &str,
 ) -> (Outcome, String) {
@@ -359,8 +359,10 @@ fn judge(
     let done = account.map(|(done, _)| done);
     match (exit.ended, account) {
         // It had said all it had to say, and only its process did not exit.
-        (EndCause::TimedOut | EndCause::Stopped, Some((done, true))) => of_account(done),
-        (EndCause::TimedOut, _) => timed_out(run, wish.timeout, exit),
+        (EndCause::TimedOut | EndCause::Stopped | EndCause::LeaseLost, Some((done, true))) => {
+            of_account(done)
+        }
+        (EndCause::TimedOut, _) => timed_out(run, options.timeout, exit),
         (EndCause::NotStarted, _) => {
             let why = exit.why.as_deref().unwrap_or("it could not be started");
             (Outcome::Failed, why.to_owned())
@@ -369,6 +371,7 @@ fn judge(
             let why = exit.why.as_deref().unwrap_or("it was stopped");
             (Outcome::Killed, why.to_owned())
         }
+        (EndCause::LeaseLost, _) => (Outcome::Lost, lease_lost(exit)),
         (EndCause::Exited, _) => by_itself(exit, done, errors),
     }
 }
@@ -391,6 +394,16 @@ fn timed_out(run: &Run, timeout: Option<u32>, exit: &ExitRecord) -> (Outcome, St
     }
 }
 
+/// Reason of an agent that its supervisor ended because its machine had lost touch with the server.
+fn lease_lost(exit: &ExitRecord) -> String {
+    let ended = "its machine could not reach the server before its lease ended, so its supervisor \
+                 ended it";
+    match &exit.why {
+        Some(why) => format!("{ended}: {why}"),
+        None => ended.to_owned(),
+    }
+}
+
 fn by_itself(exit: &ExitRecord, done: Option<&Account>, errors: &str) -> (Outcome, String) {
     let code = match (exit.code, exit.signal) {
         (Some(code), _) => format!("exit code {code}"),
@@ -405,5 +418,74 @@ fn by_itself(exit: &ExitRecord, done: Option<&Account>, errors: &str) -> (Outcom
         }
         Some(done) => of_account(done),
         None => (Outcome::Failed, format!("it ended without a result: {ended}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use host::run::Position;
+    use store::{ReadPosition, Tokens};
+
+    use super::*;
+
+    fn run() -> Run {
+        Run {
+            agent: AgentId::from_bits(1),
+            prompt: String::new(),
+            summary: String::new(),
+            options: "{}".to_owned(),
+            resumed_from: None,
+            model: None,
+            conversation: None,
+            read: ReadPosition::default(),
+            stop: None,
+            started_at: None,
+            deadline_at: None,
+            ran_ms: 0,
+            result: None,
+            cost: None,
+            tokens: Tokens::default(),
+            parked_at: None,
+            next_prompt: None,
+            machine: None,
+        }
+    }
+
+    fn lease_lost(why: Option<&str>) -> RunStatus {
+        let at = Timestamp::from_millis(0);
+        RunStatus::Ended(ExitRecord {
+            ended: EndCause::LeaseLost,
+            why: why.map(str::to_owned),
+            code: None,
+            signal: Some(9),
+            started_at: at,
+            ended_at: at,
+            left_behind: 0,
+            lines: 0,
+            bytes: 0,
+            dropped_lines: 0,
+            dropped_bytes: 0,
+            unwritten_bytes: 0,
+            last: Position::default(),
+        })
+    }
+
+    #[test]
+    fn an_agent_whose_lease_ran_out_is_lost_and_says_why() {
+        let judged = |standing: &RunStatus, account| {
+            judge(standing, &run(), &RunOptions::default(), account, "")
+        };
+        let (outcome, reason) = judged(&lease_lost(None), None);
+        assert_eq!(outcome, Outcome::Lost);
+        assert!(reason.contains("could not reach the server before its lease ended"), "{reason}");
+        let late = "noticed 4.0 s after its lease had ended";
+        let (outcome, reason) = judged(&lease_lost(Some(late)), None);
+        assert_eq!(outcome, Outcome::Lost);
+        assert!(reason.ends_with(late), "{reason}");
+        let done = Account { verdict: Verdict::Success, text: String::new(), value: None };
+        let (outcome, _) = judged(&lease_lost(None), Some((&done, true)));
+        assert_eq!(outcome, Outcome::Succeeded, "it had said all it had to say");
+        let (outcome, _) = judged(&lease_lost(None), Some((&done, false)));
+        assert_eq!(outcome, Outcome::Lost);
     }
 }

@@ -32,7 +32,7 @@ impl Keeper {
     fn plain(&self, line: &OutputLine) {
         let prints = self.kind.supports().plain_output;
         if prints && line.stream == Stream::Out && !line.text.trim_start().starts_with('{') {
-            self.engine.activity.said(self.agent.id, &line.text, line.at.as_millis());
+            self.engine.activity.record_text(self.agent.id, &line.text, line.at.as_millis());
         }
     }
 
@@ -62,7 +62,7 @@ impl Keeper {
                 self.notes.model = Some(model.clone());
                 self.seen.report.model = Some(model);
             }
-            Event::Text(text) => self.engine.activity.said(self.agent.id, &text, at),
+            Event::Text(text) => self.engine.activity.record_text(self.agent.id, &text, at),
             Event::ToolBegan { id, name, input } => self.tool_began(id, name, &input, at),
             Event::ToolEnded { id, error } => self.tool_ended(&id, error.as_deref()),
             Event::Usage(usage) => self.used(usage),
@@ -172,7 +172,7 @@ impl Keeper {
     /// The model that answers it, else the one that it was given: not every program names its own.
     fn model(&self) -> String {
         let known = self.notes.model.clone().or_else(|| self.run.model.clone());
-        let model = known.or_else(|| self.wish.model.clone());
+        let model = known.or_else(|| self.options.model.clone());
         model.unwrap_or_else(|| self.agent.kind.clone())
     }
 }

@@ -13,7 +13,7 @@ use super::{Keeper, Leave};
 use crate::call::observer::CallNote;
 use crate::core::error::ToolError;
 use crate::crew::run::ask::{self, Asking};
-use crate::mail::letter::sender_name;
+use crate::mail::outgoing::sender_name;
 
 /// An open tool call is no silence, for so long.
 const OPEN_CALL: Duration = Duration::from_secs(30 * 60);
@@ -23,7 +23,7 @@ const UNREAD: u32 = 20;
 /// Order to a keeper.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// There is a wish to end the agent
+    /// There is a request to end the agent
     Stop,
     /// Somebody below it has ended
     Below,
@@ -44,7 +44,7 @@ impl Keeper {
                 // Typed once, said once: the key only has to be new.
                 let key = format!("typed:{}", host::random::bits().unwrap_or_default());
                 let taken = self.tell(&key, &line).await?;
-                // Whoever typed may have gone.
+                // Anyone who typed may have gone.
                 _ = reply.send(taken);
                 Ok(())
             }
@@ -173,7 +173,7 @@ impl Keeper {
         Ok(told)
     }
 
-    /// Tells it of a letter by a fixed notice, and never with the body; or takes the answer that it is.
+    /// Tells it of a mail by a fixed notice, and never with the body; or takes the answer that it is.
     async fn mail(&mut self, id: MailId) -> Result<(), Leave> {
         let Some(mail) = self.engine.store.read(|tx| tx.mail_get(id)).map_err(ToolError::from)?
         else {
@@ -203,7 +203,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Tells it of letters that came while nobody was there to tell, and of answers.
+    /// Tells it of mails that came while nobody was there to tell, and of answers.
     pub(super) async fn unread(&mut self) -> Result<(), Leave> {
         let id = self.agent.id;
         let (letters, questions) = self.engine.store.read(|tx| {

@@ -18,7 +18,7 @@ const MAX_POLITE: Duration = Duration::from_secs(5);
 /// The end of an agent that is under way.
 #[derive(Debug)]
 pub(super) struct Stopping {
-    wish: StopRequest,
+    options: StopRequest,
     stage: Stage,
 }
 
@@ -51,14 +51,14 @@ impl Keeper {
     pub(super) async fn obey_stop(&mut self) -> Result<(), Leave> {
         let id = self.agent.id;
         let run = self.engine.store.read(|tx| tx.run_get(id)).map_err(ToolError::from)?;
-        let Some(wish) = run.and_then(|run| run.stop) else { return Ok(()) };
+        let Some(options) = run.and_then(|run| run.stop) else { return Ok(()) };
         // Who has spent too much spends no more while others take their time; it is over after them.
-        let waits = wish.outcome != Outcome::OverBudget && self.has_below()?;
+        let waits = options.outcome != Outcome::OverBudget && self.has_below()?;
         let stage = Stage::Below { until: self.patience() };
-        let stopping = self.stopping.get_or_insert(Stopping { wish, stage });
+        let stopping = self.stopping.get_or_insert(Stopping { options, stage });
         let Stage::Below { until } = stopping.stage else { return Ok(()) };
         let is_due = !waits || Instant::now() >= until;
-        // Whoever is about to connect asks again as soon as it is connected.
+        // Anyone who is about to connect asks again as soon as it is connected.
         let is_heard = self.sender.is_some() || self.unattended.is_some();
         if is_due && is_heard { self.ask_to_stop().await } else { Ok(()) }
     }
@@ -99,9 +99,9 @@ impl Keeper {
         let reason = "it gave its result and did not exit".to_owned();
         tracing::info!(id = %self.agent.id, "agent gave its result and did not exit; ending its process");
         self.finished_since = None;
-        let (grace, wish) = (self.grace(), StopRequest { outcome: Outcome::Succeeded, reason });
+        let (grace, options) = (self.grace(), StopRequest { outcome: Outcome::Succeeded, reason });
         let stage = Stage::Ending { force: Instant::now() + grace + BEYOND };
-        self.stopping = Some(Stopping { wish, stage });
+        self.stopping = Some(Stopping { options, stage });
         self.order_end(grace).await
     }
 
@@ -125,7 +125,7 @@ impl Keeper {
         let Some(stopping) = &self.stopping else { return Ok(()) };
         let id = self.agent.id;
         if let Some(sender) = &mut self.sender {
-            if sender.stop(&stopping.wish.reason, grace).await.is_err() {
+            if sender.stop(&stopping.options.reason, grace).await.is_err() {
                 tracing::debug!(%id, "connection to supervisor lost; retrying");
             }
             return Ok(());

@@ -67,8 +67,8 @@ async fn a_folder_that_an_agent_named_may_not_become_a_link_out_of_the_project()
     let agent = place.agent(1, "sub").await;
     let by_agent = RunOptions { confinement: Confinement::Project, ..RunOptions::default() };
     let by_operator = RunOptions::default();
-    for wish in [&by_agent, &by_operator] {
-        let found = work_directory(&place.engine, &agent, wish).unwrap();
+    for options in [&by_agent, &by_operator] {
+        let found = work_directory(&place.engine, &agent, options).unwrap();
         assert_eq!(found, place.path("project/sub"));
     }
     swap(&place.path("project/sub"), &place.path("outside"));

@@ -95,13 +95,13 @@ async fn a_prompt_names_only_tools_that_the_agent_may_use() {
         let (agent, run) = recorded(&engine, bits, role, session, now).await;
         let caller = Caller { agent: Some(agent.clone()), by_operator: false };
         for kind in host::agent::KINDS {
-            let wish = RunOptions::default();
+            let options = RunOptions::default();
             let parts = Parts {
                 inherited: &Variables::default(),
                 unknown_servers: UnknownServers::Refuse,
                 agent: &agent,
                 run: &run,
-                wish: &wish,
+                options: &options,
                 role: Some(role),
                 kind: *kind,
             };
@@ -137,13 +137,13 @@ async fn a_prompt_names_only_toolsets_that_are_mounted() {
             bits += 1;
             let (agent, run) = recorded(&engine, bits, role, session, now).await;
             for kind in host::agent::KINDS {
-                let wish = RunOptions::default();
+                let options = RunOptions::default();
                 let parts = Parts {
                     inherited: &Variables::default(),
                     unknown_servers: UnknownServers::Refuse,
                     agent: &agent,
                     run: &run,
-                    wish: &wish,
+                    options: &options,
                     role: Some(role),
                     kind: *kind,
                 };
@@ -194,7 +194,7 @@ async fn recorded(
             agent: id,
             prompt: "Do it".into(),
             summary: "It".into(),
-            wish: "{}".into(),
+            options: "{}".into(),
             resumed_from: None,
             conversation: None,
         })?;

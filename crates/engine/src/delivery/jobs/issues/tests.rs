@@ -64,7 +64,7 @@ async fn a_plan_that_is_none_is_refused_with_the_reason() {
 
 #[test]
 fn an_issue_is_known_by_who_asks_where_and_for_what() {
-    let behalf = |name: &str| Behalf { name: name.to_owned(), since: Timestamp::from_millis(0) };
+    let behalf = |name: &str| Requester { name: name.to_owned(), since: Timestamp::from_millis(0) };
     let own =
         |repository: &str, name: &str, issue: &IssueDraft| marker(repository, &behalf(name), issue);
     let usual = own("o/r", "task_1", &issue("T", "B"));

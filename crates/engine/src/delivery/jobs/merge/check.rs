@@ -17,7 +17,7 @@ use crate::core::handed_on::variable;
 use crate::core::handle::Core;
 use crate::core::settings::{CheckSettings, Settings};
 use crate::core::virtual_env::SetUp;
-use crate::crew::run::RunOptions;
+use crate::delivery::check_environment::{self, CheckVariables};
 use crate::delivery::command_environment::{CommandCaller, command_environment};
 use crate::delivery::merge_queue::Details;
 use crate::delivery::outbox::params::MergeNotes;
@@ -42,7 +42,7 @@ pub(super) enum Checked {
 /// Runs the check on merged work, or hears how one ended that was begun before.
 pub(super) async fn check(
     engine: &Core,
-    errand: OutboxJobId,
+    outbox_job: OutboxJobId,
     notes: &mut MergeNotes,
     job: &Job,
     trial: &Trial,
@@ -52,7 +52,7 @@ pub(super) async fn check(
     if notes.merged.as_ref() != Some(&trial.merged) {
         give_up(engine, job.merge.id, notes.check, shutdown).await?;
         *notes = MergeNotes { merged: Some(trial.merged.clone()), lost: 0, ..notes.clone() };
-        note(engine, errand, notes).await?;
+        note(engine, outbox_job, notes).await?;
     } else if let Some(wanted) = settings.check.as_ref().filter(|_| notes.check > 0) {
         // It was begun before, by us or by a server before us.
         match hear(engine, job.merge.id, notes.check, wanted, shutdown).await? {
@@ -64,9 +64,13 @@ pub(super) async fn check(
         engine.point(Point::MergeTried);
         return Ok(Checked::Passed);
     };
-    let missing = missing_variables(engine, job)?;
+    let CheckVariables { shared, missing } =
+        check_environment::find(engine, job.merge.agent, job.task.id).await?;
     if !missing.is_empty() {
-        return Ok(Checked::Impossible(why_missing(job, &missing), Details::default()));
+        let (task, merge) = (TaskRef::Number(job.task.number), job.merge.id.to_string());
+        let why = check_environment::why_missing(engine, &task, &merge, &missing);
+        let details = Details { missing_variables: missing, ..Details::default() };
+        return Ok(Checked::Impossible(why, details));
     }
     while notes.lost <= LOST {
         // A server before us may have left a set-up under way in the same worktree.
@@ -74,17 +78,21 @@ pub(super) async fn check(
         let place = scratch_with(engine, job, &trial.merged).await?;
         engine.point(Point::MergeTried);
         if let Some(wanted) = settings.worktrees.setup.as_ref() {
-            let setting = set_up::SettingUp { engine, errand, job, trial, wanted, shutdown };
+            let shared = &shared;
+            let setting =
+                set_up::SettingUp { engine, outbox_job, job, trial, wanted, shared, shutdown };
             if let Some(checked) = setting.run(notes, &place).await? {
                 return Ok(checked);
             }
         }
         let path = |number| folder(engine, job.merge.id, number).path().to_owned();
         notes.check = set_up::first_free(notes.check + 1, path);
-        note(engine, errand, notes).await?;
-        if let Some(why) = begin(engine, job, notes.check, &settings, wanted, place).await? {
-            return Ok(Checked::Impossible(why, Details::default()));
-        }
+        note(engine, outbox_job, notes).await?;
+        let spec = match spec(engine, job, &shared, &settings, wanted, place) {
+            Ok(spec) => spec,
+            Err(why) => return Ok(Checked::Impossible(why, Details::default())),
+        };
+        begin(engine, folder(engine, job.merge.id, notes.check), spec).await?;
         match hear(engine, job.merge.id, notes.check, wanted, shutdown).await? {
             Some(checked) => return Ok(checked),
             None => notes.lost += 1,
@@ -96,34 +104,6 @@ pub(super) async fn check(
             .to_owned(),
         Details::default(),
     ))
-}
-
-/// Variables that the author of the work had, of those that agents of every kind get, and that nobody has handed on to the
-/// check: the server that had them was another one.
-fn missing_variables(engine: &Core, job: &Job) -> Result<Vec<String>, ToolError> {
-    let author = job.merge.agent;
-    let run = author.map(|author| engine.store.read(|tx| tx.run_get(author))).transpose()?;
-    let Some(run) = run.flatten() else { return Ok(Vec::new()) };
-    let RunOptions { environment, handed_on, .. } = RunOptions::of(&run)?;
-    let settings = engine.settings();
-    let Variables(there) = engine.check_environment(author, job.task.id);
-    let is_missing = |name: &&String| {
-        (environment.contains(name) || handed_on.contains(name))
-            && variable(&there, name).is_none()
-            && variable(&engine.options.agent_environment, name).is_none()
-    };
-    Ok(settings.environment.names.iter().filter(is_missing).cloned().collect())
-}
-
-fn why_missing(job: &Job, names: &[String]) -> String {
-    let named: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!(
-        "the check would run without {}, which the author of the work had: the server that had the value has ended; \
-         approve it again in a shell that has it, with `adjutant review approve {}`, or take the name out of \
-         `agents.environment`",
-        named.join(" and "),
-        TaskRef::Number(job.task.number)
-    )
 }
 
 /// The folder of the project in the scratch worktree of the target branch, with a commit checked out.
@@ -176,20 +156,8 @@ fn scratch(engine: &Core, target: &str, merged: &str) -> Result<PathBuf, JobErro
     Ok(path.join(inside))
 }
 
-/// Starts the check. Says why, where it cannot be started at all.
-async fn begin(
-    engine: &Core,
-    job: &Job,
-    number: u32,
-    settings: &Settings,
-    wanted: &CheckSettings,
-    place: PathBuf,
-) -> Result<Option<String>, JobError> {
-    let spec = match spec(engine, job, settings, wanted, place) {
-        Ok(spec) => spec,
-        Err(why) => return Ok(Some(why)),
-    };
-    let folder = folder(engine, job.merge.id, number);
+/// Starts the check.
+async fn begin(engine: &Core, folder: RunFolder, spec: Spec) -> Result<(), JobError> {
     let begun = engine
         .outside(move |engine| {
             let folder = RunFolder::create(folder.path(), &spec).map_err(ToolError::internal)?;
@@ -205,19 +173,20 @@ async fn begin(
     let mut begun = begun.map_err(JobError::Never)?;
     // An error means that the supervisor is gone; its folder tells the rest.
     drop(begun.ready().await);
-    Ok(None)
+    Ok(())
 }
 
+/// Builds the run of the check, or says why it cannot run.
 fn spec(
     engine: &Core,
     job: &Job,
+    shared: &Variables,
     settings: &Settings,
     wanted: &CheckSettings,
     directory: PathBuf,
 ) -> Result<Spec, String> {
     let agent = caller_of(job);
-    let shared = engine.check_environment(job.merge.agent, job.task.id);
-    let caller = CommandCaller { agent: &agent, task: &job.task.slug, shared: &shared };
+    let caller = CommandCaller { agent: &agent, task: &job.task.slug, shared };
     let mut environment = command_environment(engine, caller, &directory);
     let set_up = settings.worktrees.setup.as_ref().map_or(SetUp::None, |_| SetUp::Ran);
     engine.enter_virtual_env(&mut environment, &directory, set_up);
@@ -235,6 +204,7 @@ fn spec(
         time_limit_ms: Some(u64::from(wanted.timeout_s) * 1000),
         grace_ms: settings.limits.grace_ms,
         max_output_bytes: settings.limits.max_output_bytes,
+        lease: None,
     })
 }
 
@@ -328,6 +298,7 @@ fn judge(exit: &ExitRecord, wanted: &CheckSettings, output: String) -> Option<Ch
             );
             Some(Checked::Impossible(reason, Details::default()))
         }
-        (EndCause::Stopped, ..) => None,
+        // It says nothing about the work: the check runs again.
+        (EndCause::Stopped | EndCause::LeaseLost, ..) => None,
     }
 }

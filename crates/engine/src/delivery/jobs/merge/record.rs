@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use store::{Merge, MergeChange, Recipient, Sender, StopRequest, Task, Tx};
 
 use super::Verdict;
-use super::trial::InTheWay;
+use super::trial::ConflictingTask;
 use crate::call::cx::find_task;
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::delivery::merge_queue::{self, Details, NOBODY_WORKS, worker_of};
-use crate::mail::letter::{self, Letter, Word};
+use crate::mail::outgoing::{self, MailText, OutgoingMail};
 use crate::tasks::task_change::{self, Mover};
 
 /// Writes down what became of approved work.
@@ -22,7 +22,7 @@ pub(super) fn record(
     settings: &Settings,
     merge: &Merge,
     verdict: &Verdict,
-    others: &[InTheWay],
+    others: &[ConflictingTask],
     now: Timestamp,
 ) -> Result<Value, ToolError> {
     let task = find_task(tx, &TaskRef::Id(merge.task))?;
@@ -45,7 +45,7 @@ pub(super) fn record(
     }
 }
 
-/// The work is in: the task is done, and whoever did it can go.
+/// The work is in: the task is done, and the agent that did it can go.
 fn merged(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -58,9 +58,9 @@ fn merged(
     let change = MergeChange { merged: Some(commit), ..MergeChange::default() };
     merge_queue::tell(tx, merge, MergeState::Merged, change, now)?;
     let worker = worker_of(tx, &task)?;
-    let said = format!("Merged into `{}` as {commit}.", merge.target);
-    task_change::remark(tx, &task, &said, by)?;
-    // Whoever moved it meanwhile was late: the work is in.
+    let message = format!("Merged into `{}` as {commit}.", merge.target);
+    task_change::remark(tx, &task, &message, by)?;
+    // Anyone who moved it meanwhile was late: the work is in.
     merge_queue::complete(tx, &mut task, by)?;
     let reason = format!("its work was merged into `{}`", merge.target);
     let stop = StopRequest { outcome: Outcome::Succeeded, reason };
@@ -96,7 +96,7 @@ fn not_merged(
     merge_queue::tell(tx, merge, state, change, now)
 }
 
-/// The work does not fit: whoever did it, or the next one, looks at it again.
+/// The work does not fit: the agent that did it, or the next one, looks at it again.
 fn sent_back(
     tx: &mut Tx<'_>,
     merge: &Merge,
@@ -118,7 +118,7 @@ fn sent_back(
         format!("{NOBODY_WORKS} {advice}")
     };
     let number = TaskRef::Number(task.number);
-    let word = Word {
+    let word = MailText {
         subject: format!("{head}: {number} {}", task.title),
         body: format!(
             "{number} (`{}`, branch `{}`) was approved and could not be merged into `{}`: {reason}.\
@@ -148,13 +148,13 @@ fn words(merge: &Merge, details: &Details) -> (&'static str, String, String) {
     for (program, head, output) in programs {
         let Some(output) = output else { continue };
         let advice = format!("Mend what the {program} found, and commit.");
-        return (head, said_by(program, output), advice);
+        return (head, output_of(program, output), advice);
     }
     ("Not Merged", String::new(), "Mend that, and commit.".to_owned())
 }
 
 /// The end of what a program said, for a mail.
-fn said_by(program: &str, output: &str) -> String {
+fn output_of(program: &str, output: &str) -> String {
     if output.trim().is_empty() {
         return String::new();
     }
@@ -173,17 +173,17 @@ fn held(
 ) -> Result<(), ToolError> {
     not_merged(tx, merge, MergeState::Held, reason, details, now)?;
     let number = TaskRef::Number(task.number);
-    let said = details.setup_output.as_deref().map(|output| said_by("set-up", output));
-    let said = said.unwrap_or_default();
+    let message = details.setup_output.as_deref().map(|output| output_of("set-up", output));
+    let message = message.unwrap_or_default();
     let body = format!(
-        "{number} (`{}`) was approved and waits: {reason}.{said}\n\nOnce that is done, \
+        "{number} (`{}`) was approved and waits: {reason}.{message}\n\nOnce that is done, \
          `adjutant merge-queue retry {}` puts it back into the queue; approving it again does the same.",
         task.slug, merge.id
     );
     let subject = format!("Merge Held: {number} {}", task.title);
     let from = Sender::System(merge.approved_by);
     let (to, task) = (Recipient::Human, Some(task.id));
-    letter::send(tx, Letter { from, to, subject, body, reply_to: None, task }, now)?;
+    outgoing::send(tx, OutgoingMail { from, to, subject, body, reply_to: None, task }, now)?;
     Ok(())
 }
 
@@ -191,7 +191,7 @@ fn held(
 fn block(
     tx: &mut Tx<'_>,
     merge: &Merge,
-    other: &InTheWay,
+    other: &ConflictingTask,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let mut task = find_task(tx, &TaskRef::Id(other.task))?;
@@ -207,7 +207,7 @@ fn block(
     task_change::apply(tx, &mut task, TaskMove::Block { reason: Some(reason.clone()) }, by)?;
     let places = merge_queue::places(&other.conflicts);
     task_change::remark(tx, &task, &format!("Rebase required: {reason}.\n\n{places}"), by)?;
-    let word = Word {
+    let word = MailText {
         subject: format!("Rebase Required: {number} {}", task.title),
         body: format!(
             "{number} (`{}`) waited to be approved. Meanwhile {before} (`{}`) was merged into `{}`, and \

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use host::git::Checkout;
+use host::run::Variables;
 use model::OutboxJobId;
 use tokio_util::sync::CancellationToken;
 
@@ -23,10 +24,12 @@ use crate::delivery::worktree_provision::{self, SetupFailure, SetupFault, SetupR
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SettingUp<'a> {
     pub(super) engine: &'a Core,
-    pub(super) errand: OutboxJobId,
+    pub(super) outbox_job: OutboxJobId,
     pub(super) job: &'a Job,
     pub(super) trial: &'a Trial,
     pub(super) wanted: &'a SetupSettings,
+    /// Variables that the check gets, too
+    pub(super) shared: &'a Variables,
     pub(super) shutdown: &'a CancellationToken,
 }
 
@@ -64,10 +67,11 @@ impl SettingUp<'_> {
         notes: &mut MergeNotes,
         place: &Path,
     ) -> Result<Option<SetupFailure>, JobError> {
-        let Self { engine, errand, job, wanted, shutdown, .. } = *self;
+        let Self { engine, outbox_job, job, wanted, shutdown, .. } = *self;
         notes.setup = first_free(notes.setup + 1, |number| runs(engine, job, number));
-        note(engine, errand, notes).await?;
-        let run = setup_run(engine, job, notes.setup, place);
+        note(engine, outbox_job, notes).await?;
+        let run =
+            SetupRun { shared: self.shared.clone(), ..setup_run(engine, job, notes.setup, place) };
         match worktree_provision::run_setup(engine, &run, wanted, shutdown).await {
             Ok(failure) => Ok(failure),
             Err(_) if shutdown.is_cancelled() => Err(JobError::Leave),
@@ -103,6 +107,6 @@ fn setup_run(engine: &Core, job: &Job, number: u32, place: &Path) -> SetupRun {
         runs: runs(engine, job, number),
         worktree: top,
         sandbox: Sandbox::None,
-        shared: engine.check_environment(job.merge.agent, job.task.id),
+        shared: Variables::default(),
     }
 }

@@ -11,7 +11,7 @@ use super::super::feedback::is_feedback_commit;
 use super::{Job, Verdict};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
-use crate::delivery::merge_queue::{Details, Handed, conflicts_of};
+use crate::delivery::merge_queue::{Details, SubmittedWork, conflicts_of};
 use crate::delivery::reviews::FEEDBACK_FILE;
 use crate::delivery::worktree_setup::{epic_branch_of, ourselves};
 
@@ -40,7 +40,7 @@ pub(super) enum Step {
 
 /// Another task in review that does not fit any more.
 #[derive(Debug, Clone)]
-pub(super) struct InTheWay {
+pub(super) struct ConflictingTask {
     /// The task
     pub(super) task: TaskId,
     /// Conflicts
@@ -205,7 +205,7 @@ pub(super) fn go(engine: &Core, target: &str, trial: &Trial) -> Result<Option<Ve
 
 /// The other tasks in review that are meant for the same branch and do not fit any more. What is in the
 /// queue itself has its own turn.
-pub(super) fn in_the_way(engine: &Core, job: &Job) -> Result<Vec<InTheWay>, ToolError> {
+pub(super) fn in_the_way(engine: &Core, job: &Job) -> Result<Vec<ConflictingTask>, ToolError> {
     let repo = engine.repo(&engine.options.project)?;
     let target = &job.merge.target;
     let Some(head) = repo.resolve(&format!("refs/heads/{target}"))? else { return Ok(Vec::new()) };
@@ -223,8 +223,8 @@ pub(super) fn in_the_way(engine: &Core, job: &Job) -> Result<Vec<InTheWay>, Tool
         };
         match looked() {
             Ok(conflicts) if conflicts.is_empty() => {}
-            Ok(conflicts) => found.push(InTheWay { task: handed.task.id, conflicts }),
-            // Whoever approves it hears of that.
+            Ok(conflicts) => found.push(ConflictingTask { task: handed.task.id, conflicts }),
+            // Anyone who approves it hears of that.
             Err(error) => {
                 tracing::debug!(task = %handed.task.id, message = error.message, "skipped a task during the trial merge");
             }
@@ -234,14 +234,14 @@ pub(super) fn in_the_way(engine: &Core, job: &Job) -> Result<Vec<InTheWay>, Tool
 }
 
 /// All other tasks in review that are not in the queue.
-fn others(engine: &Core, own: TaskId) -> Result<Vec<Handed>, ToolError> {
+fn others(engine: &Core, own: TaskId) -> Result<Vec<SubmittedWork>, ToolError> {
     let filter = TaskFilter { states: vec![TaskStateName::Review], ..TaskFilter::default() };
     engine.store.read(|tx| {
         let mut found = Vec::new();
         for task in Page::all(|after| tx.task_page(&filter, after, ROWS))? {
             let queued = tx.merge_of(task.id)?.is_some_and(|merge| merge.ended_at.is_none());
             if task.id != own && !queued {
-                found.push(Handed::of(tx, task)?);
+                found.push(SubmittedWork::of(tx, task)?);
             }
         }
         Ok(found)

@@ -1,4 +1,4 @@
-//! A worktree stays while a live agent works in it, whoever it belongs to.
+//! A worktree stays while a live agent works in it, no matter which agent it belongs to.
 
 use super::*;
 
@@ -120,7 +120,7 @@ async fn a_worktree_that_is_being_removed_is_no_disagreement_and_what_is_left_of
     let owner = yard.hire().await;
     let dir = PathBuf::from(owner.cwd.clone().unwrap());
     yard.end(owner.id, Outcome::Succeeded).await;
-    // Half removed, as while its errand runs.
+    // Half removed, as while its job runs.
     std::fs::rename(&dir, host::git::going(&dir)).unwrap();
     assert_eq!(disagreements(&yard).await, Vec::<String>::new());
     yard.settle().await;

@@ -8,7 +8,7 @@ use crate::core::point::Point;
 use crate::crew::run::CrewService;
 
 impl Yard {
-    /// The subjects of the letters to the human.
+    /// The subjects of the mails to the human.
     fn letters(&self) -> Vec<String> {
         let read = |tx: &store::Tx<'_>| tx.mail_inbox(Recipient::Human, Inbox::All, 0, 9);
         let page = self.engine.store.read(read).unwrap();
@@ -52,7 +52,7 @@ async fn an_outbox_job_that_panicked_is_reported_and_tried_again() {
         );
         let due = || {
             let open = yard.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap();
-            open.iter().all(|errand| errand.tries == 1)
+            open.iter().all(|job| job.tries == 1)
         };
         while !due() {
             tokio::task::yield_now().await;

@@ -32,7 +32,7 @@ async fn times_out(printed: &str) -> (Mail, Vec<Feedback>) {
         key: None,
     };
     let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
-    let desk = tasks.spawn(OutboxRunner::new(&yard.engine, tasks.clone(), end.clone()).run());
+    let runner = tasks.spawn(OutboxRunner::new(&yard.engine, tasks.clone(), end.clone()).run());
     let answer = yard.engine.call(call, &Progress::default()).await.unwrap().value();
     assert_eq!(answer["instance_status"], "WAITING_REVIEW", "{answer}");
     let agent = |id: AgentId| yard.engine.store.read(|tx| tx.agent_get(id)).unwrap().unwrap();
@@ -57,7 +57,7 @@ async fn times_out(printed: &str) -> (Mail, Vec<Feedback>) {
     assert_eq!(agent(coder.id).state, AgentState::Running);
     assert_eq!(agent(reviewer).state.name().stored(), "timed_out");
     end.cancel();
-    desk.await.unwrap();
+    runner.await.unwrap();
     tasks.close();
     tasks.wait().await;
     yard.settle().await;

@@ -10,7 +10,7 @@ use jsonc_parser::{
 };
 use serde_json::Value;
 
-use super::{Entry, EntryPlace, Flaw, Language};
+use super::{EditError, Entry, EntryPlace, Language};
 
 const fn options(language: Language) -> ParseOptions {
     let lenient = matches!(language, Language::JsonWithComments);
@@ -29,16 +29,16 @@ const fn options(language: Language) -> ParseOptions {
 }
 
 /// Parses a text.
-pub(super) fn read(text: &str, language: Language) -> Result<Value, Flaw> {
+pub(super) fn read(text: &str, language: Language) -> Result<Value, EditError> {
     let read = parse_to_value(text, &options(language)).map_err(|error| flaw(&error))?;
     Ok(read.map_or(Value::Null, plain))
 }
 
-fn flaw(error: &ParseError) -> Flaw {
-    let said = error.kind().to_string();
-    let mut letters = said.chars();
+fn flaw(error: &ParseError) -> EditError {
+    let message = error.kind().to_string();
+    let mut letters = message.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());
-    Flaw::at(error.range().start, first.into_iter().chain(letters).collect::<String>())
+    EditError::at(error.range().start, first.into_iter().chain(letters).collect::<String>())
 }
 
 fn plain(value: JsonValue<'_>) -> Value {
@@ -61,7 +61,7 @@ pub(super) fn put(
     language: Language,
     at: EntryPlace<'_>,
     entry: &Entry,
-) -> Result<Vec<String>, Flaw> {
+) -> Result<Vec<String>, EditError> {
     let root = CstRootNode::parse(text, &options(language)).map_err(|error| flaw(&error))?;
     let made = root.object_value_or_create();
     let holder = made.and_then(|object| {
@@ -83,7 +83,7 @@ pub(super) fn put(
 }
 
 /// The comments of a text, in their order.
-fn comments(text: &str, language: Language) -> Result<Vec<String>, Flaw> {
+fn comments(text: &str, language: Language) -> Result<Vec<String>, EditError> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
     let parsed = parse_to_ast(text, &collect, &options(language)).map_err(|error| flaw(&error))?;
     let tokens = parsed.tokens.unwrap_or_default().into_iter();
@@ -102,7 +102,7 @@ fn insert_on_one_line(
     language: Language,
     at: EntryPlace<'_>,
     entry: &Entry,
-) -> Result<Option<String>, Flaw> {
+) -> Result<Option<String>, EditError> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: true };
     let parsed = parse_to_ast(text, &collect, &options(language)).map_err(|error| flaw(&error))?;
     let Some(mut holder) = parsed.value.as_ref().and_then(|root| root.as_object()) else {
@@ -144,7 +144,7 @@ pub(super) fn take(
     text: &str,
     language: Language,
     at: EntryPlace<'_>,
-) -> Result<Vec<String>, Flaw> {
+) -> Result<Vec<String>, EditError> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: true };
     let parsed = parse_to_ast(text, &collect, &options(language)).map_err(|error| flaw(&error))?;
     let Some(range) = parsed.value.as_ref().and_then(|root| find(root, at)) else {

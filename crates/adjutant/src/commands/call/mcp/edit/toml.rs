@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, TableLike};
 
-use super::{Entry, EntryPlace, Flaw};
+use super::{EditError, Entry, EntryPlace};
 
 /// Parses a text.
-pub(super) fn read(text: &str) -> Result<Value, Flaw> {
+pub(super) fn read(text: &str) -> Result<Value, EditError> {
     let document = Document::parse(text).map_err(|error| {
         let byte = error.span().map_or(0, |span| span.start);
-        Flaw::at(byte, error.message().to_owned())
+        EditError::at(byte, error.message().to_owned())
     })?;
     Ok(table(document.as_table()))
 }

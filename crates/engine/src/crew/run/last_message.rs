@@ -17,14 +17,14 @@ const MAX_BYTES: usize = 8 * 1024;
 
 /// The last messages of a run, oldest first, without those that are only about how it ended. Empty if it said nothing.
 /// Blocks.
-pub(crate) fn last_said(
+pub(crate) fn last_message(
     kind: &str,
     folder: &RunFolder,
     is_about_end: impl Fn(&str) -> bool,
 ) -> Result<String, FileError> {
     let Some(range) = folder.tail(None, LAST_LINES)? else { return Ok(String::new()) };
     let mut reader = folder.output(range.from);
-    let (mut said, mut redactor) = (SpokenMessages::default(), LineRedactor::default());
+    let (mut output, mut redactor) = (SpokenMessages::default(), LineRedactor::default());
     loop {
         let mut lines = reader.next(READ_CHUNK)?;
         let is_last = lines.is_empty();
@@ -34,11 +34,11 @@ pub(crate) fn last_said(
         for line in lines.into_iter().filter(|line| line.stream == Stream::Out) {
             let line = OutputLine { text: redactor.line(line.text.clone()), ..line };
             for entry in read_transcript(kind, &line) {
-                said.hear(entry);
+                output.hear(entry);
             }
         }
         if is_last {
-            return Ok(said.words(is_about_end));
+            return Ok(output.words(is_about_end));
         }
     }
 }
@@ -117,18 +117,18 @@ mod tests {
     }
 
     fn words(entries: Vec<TranscriptEntry>) -> String {
-        let mut said = SpokenMessages::default();
+        let mut output = SpokenMessages::default();
         for entry in entries {
-            said.hear(entry);
+            output.hear(entry);
         }
-        said.words(|text| text == "API Error")
+        output.words(|text| text == "API Error")
     }
 
     #[test]
     fn pieces_are_joined_and_what_is_about_the_end_is_left_out() {
         let message = |text| entry(EntryKind::Message, text, None);
         let piece = |text, id| entry(EntryKind::Message, text, Some(id));
-        let said = words(vec![
+        let output = words(vec![
             message("I look."),
             entry(EntryKind::Call, "call", None),
             piece("It lo", "1"),
@@ -138,7 +138,7 @@ mod tests {
             piece("more.", "2"),
             message("API Error"),
         ]);
-        assert_eq!(said, "I look.\n\nIt loses a line.\n\nAnd\n\nmore.");
+        assert_eq!(output, "I look.\n\nIt loses a line.\n\nAnd\n\nmore.");
         assert_eq!(words(vec![message("API Error")]), "");
         let printed = |text| entry(EntryKind::Output, text, None);
         assert_eq!(words(vec![printed("one\n"), printed("two\n")]), "one\ntwo");

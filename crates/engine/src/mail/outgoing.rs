@@ -1,4 +1,4 @@
-//! Letters that Adjutant itself writes, or that somebody writes through it.
+//! Mails that Adjutant itself writes, or that somebody writes through it.
 
 use model::{MailId, TaskId, Timestamp};
 use store::{Agent, EventDraft, Inbox, Mail, NewMail, Recipient, Sender, Tx};
@@ -9,16 +9,16 @@ use crate::core::record::{fresh, task_of};
 
 /// Content of a mail.
 #[derive(Debug, Clone)]
-pub(crate) struct Word {
+pub(crate) struct MailText {
     /// Subject
     pub(crate) subject: String,
     /// Decoded body
     pub(crate) body: String,
 }
 
-/// A letter: what it says, and to whom.
+/// A mail: what it says, and to whom.
 #[derive(Debug, Clone)]
-pub(crate) struct Letter {
+pub(crate) struct OutgoingMail {
     /// Sender
     pub(crate) from: Sender,
     /// To whom
@@ -33,15 +33,15 @@ pub(crate) struct Letter {
     pub(crate) task: Option<TaskId>,
 }
 
-impl Letter {
-    /// A letter from Adjutant itself about an agent, which a reply goes to.
+impl OutgoingMail {
+    /// A mail from Adjutant itself about an agent, which a reply goes to.
     pub(crate) fn about(agent: &Agent, to: Recipient, subject: String, body: String) -> Self {
         let from = Sender::System(Some(agent.id));
         Self { from, to, subject, body, reply_to: None, task: agent.task }
     }
 }
 
-/// The sender of a letter as an agent is told of it.
+/// The sender of a mail as an agent is told of it.
 pub(crate) fn sender_name(mail: &Mail) -> String {
     match mail.from {
         Some(about) if mail.is_system => format!("Adjutant itself, about {about}"),
@@ -51,20 +51,28 @@ pub(crate) fn sender_name(mail: &Mail) -> String {
     }
 }
 
-/// Unread letters are forwarded so many at a time.
+/// Unread mails are forwarded so many at a time.
 const FORWARDED_AT_ONCE: u32 = 200;
 
-/// Puts a letter into an inbox, and tells of it. What is for an agent that has ended goes on at once.
-pub(crate) fn send(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<MailId, ToolError> {
-    let agent = letter.to.agent().map(|id| tx.agent_get(id)).transpose()?.flatten();
-    let to = agent.map_or(Ok(letter.to), |agent| reader(tx, &agent))?;
-    post(tx, Letter { to, ..letter }, now)
+/// Puts a mail into an inbox, and tells of it. What is for an agent that has ended goes on at once.
+pub(crate) fn send(
+    tx: &mut Tx<'_>,
+    outgoing: OutgoingMail,
+    now: Timestamp,
+) -> Result<MailId, ToolError> {
+    let agent = outgoing.to.agent().map(|id| tx.agent_get(id)).transpose()?.flatten();
+    let to = agent.map_or(Ok(outgoing.to), |agent| reader(tx, &agent))?;
+    post(tx, OutgoingMail { to, ..outgoing }, now)
 }
 
-/// Puts a letter into the inbox of a recipient that [`reader`] gave or that is the human's, and tells of it.
-pub(crate) fn post(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<MailId, ToolError> {
+/// Puts a mail into the inbox of a recipient that [`reader`] gave or that is the human's, and tells of it.
+pub(crate) fn post(
+    tx: &mut Tx<'_>,
+    outgoing: OutgoingMail,
+    now: Timestamp,
+) -> Result<MailId, ToolError> {
     let id = fresh(MailId::from_bits)?;
-    let Letter { from, to, subject, body, reply_to, task } = letter;
+    let OutgoingMail { from, to, subject, body, reply_to, task } = outgoing;
     let sender = from.agent();
     let mail = NewMail { id, from, to, subject, body, reply_to };
     tx.mail_insert(&mail, now)?;
@@ -117,7 +125,7 @@ pub(crate) fn forward_unread(
     hand_over_unread(tx, agent, to, now)
 }
 
-/// Gives every letter that an agent did not read to somebody else, and tells of each.
+/// Gives every mail that an agent did not read to somebody else, and tells of each.
 pub(crate) fn hand_over_unread(
     tx: &mut Tx<'_>,
     agent: &Agent,

@@ -35,7 +35,7 @@ async fn what_is_given_up_is_told_once_can_be_seen_and_sent_again() {
     for agent in 1..=5 {
         stage.note(agent).await;
     }
-    // The five notes, the event about the first of them, and the letter about it.
+    // The five notes, the event about the first of them, and the mail about it.
     stage.counted(DeliveryState::Dead, 7).await;
     stage.counted(DeliveryState::Pending, 0).await;
     assert_eq!(stage.world.told(EventKind::WebhookDead).len(), 1, "it comes to rest");
@@ -59,7 +59,7 @@ async fn what_is_given_up_is_told_once_can_be_seen_and_sent_again() {
                 .is_some_and(|one| one.attempts == 2 && one.ended_at.is_some()))
         })
         .await;
-    assert_eq!(super::trouble::letters(&stage).len(), 1);
+    assert_eq!(super::failures::letters(&stage).len(), 1);
 
     stage.receiver.react(|_| Reaction::Status(200));
     assert_eq!(stage.world.engine.webhook_retry_all("it").await.unwrap(), 7);

@@ -2,11 +2,12 @@
 
 use wire::merges::{MergeView, ReviewDesk, ReviewDeskTask, ReviewedTask, ReviewedWorker};
 
-use super::Handed;
+use super::SubmittedWork;
 use super::forecast::Branch;
-use super::queue::{Looked, ReviewScope, look_at};
+use super::queue::{InspectedQueue, ReviewScope, look_at};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
+use crate::delivery::check_environment;
 use crate::delivery::merge_queue::view::merge_view;
 use crate::delivery::reviews::history;
 use crate::delivery::service::Delivery;
@@ -17,10 +18,15 @@ const MOST_COMMITS: usize = 1000;
 fn review_desk_task(
     engine: &Core,
     task: ReviewedTask,
-    handed: &Handed,
+    handed: &SubmittedWork,
     branch: Option<Branch>,
 ) -> Result<ReviewDeskTask, ToolError> {
     let settings = engine.settings();
+    let author = handed.worker.as_ref().map(|worker| worker.id);
+    let missing = match &settings.check {
+        Some(_) => check_environment::forecast(engine, author, handed.task.id)?,
+        None => Vec::new(),
+    };
     engine.store.read(|tx| {
         let worker = match &handed.worker {
             Some(worker) => {
@@ -42,6 +48,7 @@ fn review_desk_task(
             worker,
             supervisor_id: above.flatten().map(|above| above.id),
             last_merge: merge.map(|merge| merge_view(tx, merge, None)).transpose()?,
+            missing_variables: missing,
             task,
         })
     })
@@ -59,7 +66,7 @@ impl Delivery {
     pub async fn review_desk(&self, scope: ReviewScope) -> Result<ReviewDesk, ToolError> {
         let waiting = self.store.read(|tx| look_at(tx, scope))?;
         self.outside(move |engine| {
-            let Looked { tasks, queue, next_cursor } = waiting.look(engine)?;
+            let InspectedQueue { tasks, queue, next_cursor } = waiting.look(engine)?;
             let tasks = tasks
                 .into_iter()
                 .map(|(task, handed, branch)| review_desk_task(engine, task, &handed, branch));
