@@ -234,11 +234,13 @@ impl Postgres {
         self.run_on_data("pg_ctl", &["promote", "-w"])
     }
 
-    /// Changes a setting of the running server, if it needs no restart.
+    /// Changes a setting of the running server, if it needs no restart. Returns once it is in force.
     pub fn set(&self, name: &str, value: &str) -> Result<()> {
         self.sql(&format!("ALTER SYSTEM SET {name} = '{value}'"))?;
-        // Anyone who connects after the answer finds the new value, and who is connected soon.
         self.sql("SELECT pg_reload_conf()")?;
+        // A new connection is only let in after the reload was passed on to every process. The checkpointer, which
+        // decides for all whether commits wait for a standby, reads it before it begins the second checkpoint.
+        self.sql("CHECKPOINT; CHECKPOINT")?;
         Ok(())
     }
 

@@ -255,7 +255,8 @@ impl Machine {
     /// Waits until its server ends as one does that has lost its home.
     async fn expect_fenced(&mut self) {
         let mut server = self.server.take().unwrap();
-        assert_eq!(server.ended().await.unwrap().code(), Some(75));
+        let ended = timeout(PATIENCE, server.ended()).await.expect("a fenced server ends");
+        assert_eq!(ended.unwrap().code(), Some(75));
     }
 
     fn pid(&self) -> u32 {
@@ -269,6 +270,17 @@ impl Machine {
     /// Asks its server to end, which it must do well.
     async fn stop(&mut self) {
         assert_eq!(self.server.take().unwrap().stop().await.unwrap(), Some(0));
+    }
+
+    /// Stops its server as a machine that hangs does, and waits until none of its threads runs.
+    async fn freeze(&self) {
+        self.signal("STOP").await;
+        let (pid, deadline) = (self.pid(), Instant::now() + PATIENCE);
+        let mut look = interval(Duration::from_millis(1));
+        while !host::process::is_stopped(pid) {
+            assert!(Instant::now() < deadline, "server {pid} does not stop");
+            look.tick().await;
+        }
     }
 
     /// Sends its server a signal by name.

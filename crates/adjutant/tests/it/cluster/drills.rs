@@ -141,8 +141,8 @@ pub(super) async fn restart_fenced(cluster: &mut Cluster) {
 /// Kills the owner, and starts it again once another server answers.
 pub(super) async fn kill_owner(cluster: &mut Cluster, told: &Told) -> Duration {
     let owner = cluster.owner().await;
-    told.strikes();
     cluster.machines[owner].kill().await;
+    told.strikes();
     let outage = told.outage().await;
     cluster.machines[owner].up().await;
     outage
@@ -151,8 +151,9 @@ pub(super) async fn kill_owner(cluster: &mut Cluster, told: &Told) -> Duration {
 /// Stops the owner until another server answers, and lets it go on, which must end it.
 pub(super) async fn stop_owner(cluster: &mut Cluster, told: &Told) -> Duration {
     let owner = cluster.owner().await;
+    cluster.machines[owner].freeze().await;
+    // Not before: what the owner itself has answered since would pass for the answer of the next one.
     told.strikes();
-    cluster.machines[owner].signal("STOP").await;
     let outage = told.outage().await;
     cluster.machines[owner].signal("CONT").await;
     cluster.machines[owner].expect_fenced().await;

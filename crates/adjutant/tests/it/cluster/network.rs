@@ -76,8 +76,8 @@ async fn a_server_that_is_killed_stopped_or_cut_off_is_replaced_and_nothing_answ
             restart_fenced(cluster).await;
             told.more(50).await;
             let owner = cluster.owner().await;
-            told.strikes();
             network.cut(owner).await.unwrap();
+            told.strikes();
             outages.push(told.outage().await);
             // It lives, and answers for nobody.
             cluster.until_is(owner, "waiting").await;
