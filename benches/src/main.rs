@@ -54,7 +54,7 @@ struct Options {
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// Simulate many homes on many servers from measured figures, and print the block of `docs/explanation/scale.md`
-    #[arg(long, conflicts_with_all = ["quick", "agents", "worktrees", "events", "ledger"])]
+    #[arg(long, conflicts_with_all = ["quick", "calls", "agents", "worktrees", "events", "ledger"])]
     simulate: bool,
     /// Seed of the simulation
     #[arg(long, value_name = "N", default_value_t = simulate::SEED, requires = "simulate")]
@@ -69,6 +69,9 @@ struct Options {
 #[group(multiple = false)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct SelectedParts {
+    /// Only calls, memory and starts, which programs of older versions have too
+    #[arg(long)]
+    calls: bool,
     /// Only agents that run, beside plain fork and exec, and their worktrees
     #[arg(long)]
     agents: bool,
@@ -148,6 +151,7 @@ impl Scale {
 #[derive(Debug, Clone, Copy)]
 enum MeasuredPart {
     All,
+    Calls,
     Agents,
     Worktrees,
     Events,
@@ -187,6 +191,7 @@ async fn main() -> Result<()> {
     ensure!(program.exists(), "`{}` is not built: run `make bench`", program.display());
     let scale = Scale::of(&options);
     let which = match options.only {
+        SelectedParts { calls: true, .. } => MeasuredPart::Calls,
         SelectedParts { agents: true, .. } => MeasuredPart::Agents,
         SelectedParts { worktrees: true, .. } => MeasuredPart::Worktrees,
         SelectedParts { events: true, .. } => MeasuredPart::Events,
@@ -212,7 +217,7 @@ async fn measure(program: &Path, scale: &Scale, which: MeasuredPart) -> Result<F
     if matches!(which, MeasuredPart::All | MeasuredPart::Events) {
         figures.watch = Some(watch::measure(program, scale).await?);
     }
-    if matches!(which, MeasuredPart::All) {
+    if matches!(which, MeasuredPart::All | MeasuredPart::Calls) {
         figures.calls = Some(calls(program, scale).await?);
     }
     Ok(figures)

@@ -17,8 +17,8 @@ use crate::subject::state_of;
 
 /// So many begin at once.
 pub(crate) const WORKTREES_AT_ONCE: usize = 40;
-/// Git is asked so often for each.
-const GIT_RUNS: u32 = 5;
+/// Tries of git for each: of many at once, one falls over the half-made worktree of another, each time.
+const GIT_RUNS: usize = WORKTREES_AT_ONCE;
 /// So many files are in the repository.
 const FILES: usize = 200;
 /// So many packages are in the linked folder.
@@ -56,12 +56,12 @@ pub(crate) struct WorktreeCost {
 
 /// When one worktree was made, in milliseconds.
 #[derive(Debug, Clone, Copy)]
-struct Made {
+struct WorktreeTimes {
     turn: Timestamp,
     there: Timestamp,
 }
 
-impl Made {
+impl WorktreeTimes {
     fn millis(self) -> f64 {
         f64::from(i32::try_from(self.there.millis_since(self.turn)).unwrap_or(i32::MAX))
     }
@@ -93,12 +93,12 @@ pub(crate) async fn measure(file: &Path) -> Result<WorktreeCost> {
         crew::over(&mut client, agent).await?;
     }
     let made = recorded(&state_of(&project).join("state.db"))?;
-    let mut alone: Vec<f64> = made.into_iter().map(Made::millis).collect();
+    let mut alone: Vec<f64> = made.into_iter().map(WorktreeTimes::millis).collect();
     let ours = alone.split_off(SINGLE_RUNS.min(alone.len()));
     crew.subject().stop().await?;
     let ready = ready(file).await?;
     let removal_s = removal(file).await?;
-    let ended = |made: &Made| made.there;
+    let ended = |made: &WorktreeTimes| made.there;
     let (first, last) = (ready.iter().map(|made| made.turn).min(), ready.iter().map(ended).max());
     let (first, last) = first.zip(last).context("no worktree was made ready")?;
     Ok(WorktreeCost {
@@ -106,14 +106,14 @@ pub(crate) async fn measure(file: &Path) -> Result<WorktreeCost> {
         alone: Percentiles::of(alone),
         plain: Percentiles::of(plain),
         ours: Percentiles::of(ours),
-        ready: Percentiles::of(ready.into_iter().map(Made::millis).collect()),
-        all_ready_s: Made { turn: first, there: last }.millis() / 1000.0,
+        ready: Percentiles::of(ready.into_iter().map(WorktreeTimes::millis).collect()),
+        all_ready_s: WorktreeTimes { turn: first, there: last }.millis() / 1000.0,
         removal_s,
     })
 }
 
 /// Worktrees that are all made at once, each with a set-up, a copy and a link.
-async fn ready(file: &Path) -> Result<Vec<Made>> {
+async fn ready(file: &Path) -> Result<Vec<WorktreeTimes>> {
     say("making as many that are set up, with copies and links");
     let crew = Crew::start(file, 64).await?;
     let project = crew.subject().project().to_owned();
@@ -194,7 +194,6 @@ fn add(git: &Program, name: &str) -> Result<f64> {
     let began = Instant::now();
     let path = format!("trees/{name}");
     let add = ["worktree", "add", "-q", "-B", name, "-f", &path, "HEAD"];
-    // Of many at once git lets one or the other fall over another's half-made worktree.
     for _ in 1..GIT_RUNS {
         if git.output(&add).is_ok() {
             return Ok(began.elapsed().as_secs_f64() * 1000.0);
@@ -219,7 +218,7 @@ async fn plain(folder: &Path) -> Result<Vec<f64>> {
 }
 
 /// From each agent's turn to its worktree, as the record has it.
-fn recorded(database: &Path) -> Result<Vec<Made>> {
+fn recorded(database: &Path) -> Result<Vec<WorktreeTimes>> {
     let store = Store::open(database)?;
     let filter = EventFilter { after: 0, kind: None };
     let events: Vec<Event> = store.read(|tx| tx.event_list(&filter, 5_000))?;
@@ -234,7 +233,7 @@ fn recorded(database: &Path) -> Result<Vec<Made>> {
                 && turn.data["state"] == "starting"
         });
         let turn = turn.context("a worktree before its agent's turn")?;
-        times.push(Made { turn: turn.at, there: event.at });
+        times.push(WorktreeTimes { turn: turn.at, there: event.at });
     }
     Ok(times)
 }
