@@ -31,12 +31,14 @@ function find() {
 
 // For a Node that cannot be replaced: waits for the program, hands on signals, and ends as it did.
 function attend(program, args) {
-  const child = spawn(program, args, { stdio: "inherit" });
+  let child = null;
   // A terminal sends these to the program as well.
   const own = isatty(0) ? ["SIGINT", "SIGQUIT"] : [];
+  // Before the program starts: a signal that comes in between would end this process and leave the program behind.
   for (const signal of ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR2"]) {
     process.on(signal, () => own.includes(signal) || child.kill(signal));
   }
+  child = spawn(program, args, { stdio: "inherit" });
   child.on("error", (error) => fail(`${program} does not start: ${error.message}`));
   child.on("exit", (code, signal) => {
     process.exit(signal === null ? code : 128 + constants.signals[signal]);
