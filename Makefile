@@ -45,9 +45,10 @@ clippy:
 	@cargo clippy --workspace --all-targets --locked -- -D warnings
 	@cargo clippy --package adjutant --test clis --locked -- -D warnings
 
+# With the tests: without them the crates that they share get other features, and everything is built twice.
 build:
 	$(call say,build: the whole workspace)
-	@cargo build --workspace --locked
+	@cargo build --workspace --all-targets --locked
 
 tidy: build
 	$(call say,tidiness: cargo xtask tidy)
