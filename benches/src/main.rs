@@ -69,10 +69,10 @@ struct Options {
 #[group(multiple = false)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct SelectedParts {
-    /// Only calls, memory and starts, which programs of older versions have too
+    /// Only calls on an empty store, memory and starts: programs of older versions read no store that is filled here
     #[arg(long)]
     calls: bool,
-    /// Only agents that run, beside plain fork and exec, and their worktrees
+    /// Only agents that run, beside plain fork and exec
     #[arg(long)]
     agents: bool,
     /// Only their worktrees, beside git alone
@@ -211,19 +211,19 @@ async fn measure(program: &Path, scale: &Scale, which: MeasuredPart) -> Result<F
     if matches!(which, MeasuredPart::All | MeasuredPart::Agents) {
         figures.agents = Some(agents::measure(program, scale).await?);
     }
-    if matches!(which, MeasuredPart::All | MeasuredPart::Agents | MeasuredPart::Worktrees) {
+    if matches!(which, MeasuredPart::All | MeasuredPart::Worktrees) {
         figures.worktrees = Some(worktrees::measure(program).await?);
     }
     if matches!(which, MeasuredPart::All | MeasuredPart::Events) {
         figures.watch = Some(watch::measure(program, scale).await?);
     }
     if matches!(which, MeasuredPart::All | MeasuredPart::Calls) {
-        figures.calls = Some(calls(program, scale).await?);
+        figures.calls = Some(calls(program, scale, matches!(which, MeasuredPart::All)).await?);
     }
     Ok(figures)
 }
 
-async fn calls(program: &Path, scale: &Scale) -> Result<Calls> {
+async fn calls(program: &Path, scale: &Scale, with_full_store: bool) -> Result<Calls> {
     let mut cells: Vec<Figure> = Vec::new();
     for echo in Echo::value_variants() {
         cells.extend(cells::of_echo(*echo, scale).await?);
@@ -237,9 +237,11 @@ async fn calls(program: &Path, scale: &Scale) -> Result<Calls> {
     cells.extend(cells::of_subject(&subject, Target::Empty, scale).await?);
     let starts = start::measure(subject, scale).await?;
 
-    report::say("starting the server on a full store");
-    let subject = ServerUnderTest::start(program, Some(&scale.filling)).await?;
-    cells.extend(cells::of_subject(&subject, Target::Full, scale).await?);
-    subject.stop().await?;
+    if with_full_store {
+        report::say("starting the server on a full store");
+        let subject = ServerUnderTest::start(program, Some(&scale.filling)).await?;
+        cells.extend(cells::of_subject(&subject, Target::Full, scale).await?);
+        subject.stop().await?;
+    }
     Ok(Calls { cells, at_rest, afterwards, starts })
 }
