@@ -3,7 +3,9 @@
 
 use std::fs;
 
+use model::agent::Outcome;
 use serde_json::{Value, json};
+use store::{StopRequest, Store};
 use testkit::World;
 
 use crate::crew::{crew, in_order, repository, scene, sh, until};
@@ -373,6 +375,29 @@ async fn a_coder_that_waits_without_a_process_can_be_killed_and_survives_a_resta
     assert_eq!(ended(&world, &coder).await, "killed");
     let reviewer = reviews(&world)[0].reviewer.to_string();
     assert_eq!(ended(&world, &reviewer).await, "killed", "its reviewer has nothing to do any more");
+    settled(&world).await;
+    assert_eq!(reviews(&world)[0].state.name(), "undone");
+    in_order(&world).await;
+}
+
+#[tokio::test]
+async fn a_coder_that_was_to_be_ended_as_its_process_ended_does_not_wait_for_its_review() {
+    let world = stage(&[]).await;
+    let server = world.up().await.unwrap();
+    let coder = draft(&world, "coder", "silent").await;
+    until_is(&world, &coder, "waiting_review").await;
+    server.kill().await.unwrap();
+    fs::write(world.home().join("leave"), "").unwrap();
+    let first = world.state_dir().join("runs").join(&coder).join("1/exit.json");
+    until("its process has ended", || first.exists()).await;
+    // The next server finds the request on record, and the process ended well.
+    let store = Store::open(&world.state_dir().join("state.db")).unwrap();
+    let id = coder.parse().unwrap();
+    let stop = StopRequest { outcome: Outcome::Killed, reason: "killed by the operator".into() };
+    assert!(store.write(move |tx| tx.run_stop(id, &stop)).await.unwrap());
+    store.close().await;
+    let _server = world.up().await.unwrap();
+    assert_eq!(ended(&world, &coder).await, "killed");
     settled(&world).await;
     assert_eq!(reviews(&world)[0].state.name(), "undone");
     in_order(&world).await;

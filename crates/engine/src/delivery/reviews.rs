@@ -151,7 +151,7 @@ fn wake(
             return stop::stop_tree(tx, settings, coder.id, &request, now);
         }
         tx.run_next_prompt(coder.id, &format!("{}\n\n{}", word.subject, word.body))?;
-        return reconcile::requeue(tx, coder.id, now);
+        return reconcile::requeue(tx, settings, coder.id, now);
     }
     if coder.state == AgentState::WaitingReview {
         transition::advance(tx, &mut coder, AgentEvent::Continued, now)?;
@@ -227,12 +227,12 @@ pub(crate) fn after_process(
     settings: &Settings,
     end: &ProcessEnd<'_>,
 ) -> Result<AfterProcess, ToolError> {
-    let &ProcessEnd { agent, outcome, lasted, left_work, now } = end;
-    let by_itself = matches!(outcome, Outcome::Succeeded | Outcome::Failed);
+    let &ProcessEnd { agent, outcome, is_stopped, lasted, left_work, now } = end;
+    let by_itself = !is_stopped && matches!(outcome, Outcome::Succeeded | Outcome::Failed);
     if by_itself && waits(tx, agent)? {
         return Ok(AfterProcess::Parked);
     }
-    if outcome != Outcome::Succeeded {
+    if is_stopped || outcome != Outcome::Succeeded {
         return Ok(AfterProcess::Over);
     }
     if let Some(unheard) = unheard(tx, settings, agent, lasted, now)? {

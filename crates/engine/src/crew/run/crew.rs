@@ -239,8 +239,9 @@ impl CrewService {
         let due: Vec<AgentId> =
             limited.iter().filter(|(_, until)| *until <= now).map(|(agent, _)| *agent).collect();
         if !due.is_empty() {
+            let settings = self.engine.settings();
             let wake = move |tx: &mut Tx<'_>| {
-                due.iter().try_for_each(|agent| reconcile::requeue(tx, *agent, now))
+                due.iter().try_for_each(|agent| reconcile::requeue(tx, &settings, *agent, now))
             };
             self.engine.store.write(wake).await?;
         }

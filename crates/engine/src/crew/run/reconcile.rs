@@ -18,6 +18,7 @@ use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::machine::folder_of;
+use crate::core::settings::Settings;
 use crate::crew::transition;
 
 /// A live agent and its run, as a keeper is given them.
@@ -51,10 +52,10 @@ pub(crate) async fn reconcile(engine: &Core) -> Result<Vec<SupervisedRun>, ToolE
             ReconciledAgent::Elsewhere(agent, machine) => lose(engine, *agent, &machine).await?,
         }
     }
-    let now = engine.now();
+    let (settings, now) = (engine.settings(), engine.now());
     engine
         .store
-        .write(move |tx| again.iter().try_for_each(|agent| requeue(tx, *agent, now)))
+        .write(move |tx| again.iter().try_for_each(|agent| requeue(tx, &settings, *agent, now)))
         .await?;
     Ok(kept)
 }
@@ -72,8 +73,8 @@ pub(crate) async fn take_up(
         }
         ReconciledAgent::Kept(found) => Ok(Some(*found)),
         ReconciledAgent::NeverStarted => {
-            let now = engine.now();
-            engine.store.write(move |tx| requeue(tx, id, now)).await?;
+            let (settings, now) = (engine.settings(), engine.now());
+            engine.store.write(move |tx| requeue(tx, &settings, id, now)).await?;
             Ok(None)
         }
     }
@@ -129,12 +130,21 @@ async fn lose(engine: &Core, agent: Agent, machine: &str) -> Result<(), ToolErro
     engine.store.write(move |tx| finish(tx, &settings, &agent, &ending, now)).await
 }
 
-/// Puts an agent back into the queue. Its next attempt has a number and a folder of its own.
-pub(crate) fn requeue(tx: &mut Tx<'_>, id: AgentId, now: Timestamp) -> Result<(), ToolError> {
+/// Puts an agent back into the queue, or ends it if that was asked for. Its next attempt has a number and a folder of
+/// its own.
+pub(crate) fn requeue(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    id: AgentId,
+    now: Timestamp,
+) -> Result<(), ToolError> {
     let mut agent = find_agent(tx, id)?;
     // It may have been stopped, or put there, since it was looked at.
     if agent.ended_at().is_some() || agent.state == AgentState::Queued {
         return Ok(());
+    }
+    if let Some(stop) = tx.run_get(id)?.and_then(|run| run.stop) {
+        return finish(tx, settings, &agent, &Ending::of(&stop), now);
     }
     Ok(transition::advance(tx, &mut agent, AgentEvent::Requeued, now)?)
 }

@@ -1,7 +1,7 @@
 //! Judges how an agent ended: from its output, its process and requests to stop.
 
 use host::run::{EndCause, ExitRecord, RunStatus};
-use model::agent::{AgentEvent, Outcome};
+use model::agent::{AgentEvent, AgentState, Outcome};
 use model::review::ReviewRequired;
 use model::{AgentId, Timestamp};
 use store::{Agent, Run};
@@ -74,15 +74,21 @@ async fn close(
             let Some(agent) = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt) else {
                 return Ok(());
             };
-            // A request to end it that came in the last moment is the reason, unless it was done.
+            // A request to end it that came in the last moment is the reason, unless it was done: one that waits for
+            // a review, or whose work needs one, was not.
             let mut ending = ending.clone();
             let stop = tx.run_get(id)?.and_then(|run| run.stop);
-            if let Some(stop) = stop.filter(|_| ending.outcome != Outcome::Succeeded) {
+            let is_stopped = stop.is_some();
+            let is_done = ending.outcome == Outcome::Succeeded
+                && agent.state != AgentState::WaitingReview
+                && !ending.left_work;
+            if let Some(stop) = stop.filter(|_| !is_done) {
                 ending.outcome = stop.outcome;
                 ending.reason = stop.reason;
             }
             let (outcome, left_work) = (ending.outcome, ending.left_work);
-            let end = ProcessEnd { agent: &agent, outcome, lasted: &lasted, left_work, now };
+            let end =
+                ProcessEnd { agent: &agent, outcome, is_stopped, lasted: &lasted, left_work, now };
             match after_process(tx, &settings, &end)? {
                 AfterProcess::Over => {}
                 AfterProcess::Parked => {
@@ -97,7 +103,7 @@ async fn close(
                     tx.agent_begin(id, attempt, &nobodys, now)?;
                     tx.run_pause(id, ran_ms)?;
                     tx.run_next_prompt(id, &word)?;
-                    return reconcile::requeue(tx, id, now);
+                    return reconcile::requeue(tx, &settings, id, now);
                 }
             }
             finish::finish(tx, &settings, &agent, &ending, now)

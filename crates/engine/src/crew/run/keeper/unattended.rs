@@ -84,6 +84,7 @@ impl Keeper {
         if (1..MAX_STARTS).all(is_lost) {
             return Ok(false);
         }
+        let settings = self.engine.settings();
         let queued = self
             .engine
             .store
@@ -93,7 +94,7 @@ impl Keeper {
                 if !is_current || !is_wanted {
                     return Ok::<_, ToolError>(false);
                 }
-                reconcile::requeue(tx, id, now)?;
+                reconcile::requeue(tx, &settings, id, now)?;
                 Ok(true)
             })
             .await?;
