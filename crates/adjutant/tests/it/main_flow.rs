@@ -137,7 +137,7 @@ async fn work_that_a_person_asked_for_is_reviewed_and_merged_on_approval() {
       reviews  0 of 3
       failed   0; with 5 it is abandoned
 
-    No reviews yet. It requests one with the tool request_review
+    No reviews yet.
 
     adjutant review approve TAS-1, or adjutant review request-changes TAS-1 'TEXT'
     ");

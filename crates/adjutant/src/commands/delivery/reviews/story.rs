@@ -39,8 +39,11 @@ fn story_text(story: &ReviewStory) -> String {
         add_review(&mut page, review);
     }
     if story.reviews.is_empty() {
-        let tool = name("request_review");
-        page.line(format_args!("\nNo reviews yet. It requests one with the tool {tool}"));
+        page.line("\nNo reviews yet.");
+        if coder.state.outcome().is_none() {
+            let tool = name("request_review");
+            page.line(format_args!("The agent requests one with the tool {tool}"));
+        }
     }
     if !coder.suggestions.is_empty() {
         page.line(format_args!("\n{}", bold("It is at its review limit")));
