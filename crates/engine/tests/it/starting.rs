@@ -22,7 +22,7 @@ async fn an_agent_that_never_began_is_queued_again_and_given_up_after_three_star
         name: "hand".into(),
         category: "worker".into(),
         kind: Some("command".into()),
-        command: vec!["true".into()],
+        programs: [("command".to_owned(), vec!["true".to_owned()])].into_iter().collect(),
         ..Role::default()
     };
     let mut settings = Settings::default();
