@@ -10,6 +10,8 @@ mod claude;
 mod codex;
 mod command;
 mod credentials;
+#[cfg(test)]
+mod formats;
 mod notes;
 mod outcome;
 mod probe;
