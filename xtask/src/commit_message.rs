@@ -80,7 +80,7 @@ fn can_be_wrapped(line: &str) -> bool {
     !line.starts_with("    ") && line.split_whitespace().count() > 1
 }
 
-/// Trailers such as `Signed-off-by: somebody` are not a reason.
+/// Trailers such as `Signed-off-by: …` are not a reason.
 fn is_prose(line: &str) -> bool {
     let is_trailer =
         line.split_once(": ").is_some_and(|(key, _)| key.ends_with("-by") && !key.contains(' '));

@@ -6,6 +6,7 @@ mod comments;
 mod commits;
 mod documents;
 mod files;
+mod kinds;
 mod lookups;
 mod manual;
 mod migrations;
@@ -54,6 +55,7 @@ pub(crate) fn tidy(tree: &Tree) -> Result<()> {
     comments::check(tree, &mut findings)?;
     names::check(tree, &mut findings)?;
     words::check(tree, &mut findings)?;
+    kinds::check(tree, &mut findings)?;
     lookups::check(tree, &mut findings)?;
     commits::check(tree, &mut findings);
     for warning in &findings.warned {

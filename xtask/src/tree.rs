@@ -77,7 +77,7 @@ fn list(root: &Path) -> Result<Vec<PathBuf>> {
     let arguments = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
     let listed = run::output(Path::new("git"), &arguments, root)?;
     let files = listed.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from);
-    // A file may be deleted and not yet forgotten; a link is somebody else's file.
+    // A file may be deleted and not yet forgotten; a link is a file of another place.
     let mut files: Vec<PathBuf> = files
         .filter(|file| root.join(file).symlink_metadata().is_ok_and(|data| data.is_file()))
         .collect();

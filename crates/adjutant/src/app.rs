@@ -127,7 +127,7 @@ impl App {
         let remote = self.remote_home()?;
         let home = match self.home() {
             Ok(home) => home,
-            // Anyone who is told the address needs no home.
+            // A given address needs no home.
             Err(_) if self.env.url.is_some() || remote.is_some() => {
                 Home::unplaced(self.env.cwd.clone(), self.env.cwd.join(FOLDER))
             }
@@ -207,8 +207,8 @@ fn named_server(remote: &RemoteHome, name: &Path) -> NamedServer {
 /// The error of a command that needs the machine of the server.
 fn elsewhere(server: &NamedServer, what: &str) -> CliError {
     let NamedServer { url, .. } = server;
-    let said = format!("{what} needs the machine of the server, which is at {url}");
-    CliError::usage(said).hint(format!("run it there, or without {}", server.source())).hint(
+    let problem = format!("{what} needs the machine of the server, which is at {url}");
+    CliError::usage(problem).hint(format!("run it there, or without {}", server.source())).hint(
         "commands that ask the server, such as `adjutant status` or `adjutant run`, work from here",
     )
 }

@@ -69,7 +69,7 @@ impl CliError {
         cli_error
     }
 
-    /// Somebody pressed Ctrl-C.
+    /// Interrupted by Ctrl-C.
     pub(crate) fn interrupted(message: impl Into<String>) -> Self {
         let mut cli_error = Self::new(Code::ExternalError, message);
         cli_error.0.exit = INTERRUPTED;
@@ -81,7 +81,7 @@ impl CliError {
         self.0.exit == NO_SERVER
     }
 
-    /// The command has said everything already; only its exit code is left.
+    /// The command has printed everything already; only its exit code is left.
     pub(crate) fn reported(exit: u8) -> Self {
         let mut cli_error = Self::new(Code::ExternalError, "");
         cli_error.0.exit = exit;
@@ -391,7 +391,7 @@ impl From<Box<Problem>> for CliError {
 impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            // Anyone who read our output has seen enough, as `head` does.
+            // The reader of our output has closed it, as `head` does.
             std::io::ErrorKind::BrokenPipe => Self::reported(0),
             _ => Self::chain(Code::ExternalError, &error),
         }

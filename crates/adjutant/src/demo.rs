@@ -47,7 +47,7 @@ pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), CliError> {
     let left = stage.clear(args).await;
     let (crew, mut checks) = played.inspect_err(|_| {
         if let Some(folder) = &kept {
-            // Anyone who went away does not read it.
+            // A reader that has gone does not need it.
             drop(app.render.aside(&format!("Kept in {}", folder.display())));
         }
     })?;

@@ -30,7 +30,7 @@ pub(crate) const SETTLE_COMMAND: &str = "adjutant worktrees check --settle";
 /// Timeout of a health check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Less free than this, and the record may soon not be written.
-const SCARCE: u64 = 1 << 30;
+const MIN_FREE_BYTES: u64 = 1 << 30;
 /// Less free than this, and it is about to stop.
 const EMPTY: u64 = 100 << 20;
 
@@ -203,7 +203,7 @@ fn state(home: &Home) -> Vec<Check> {
 fn private(name: &'static str, path: &Path, wanted: u32) -> Check {
     let shown = path.display();
     match fs::metadata(path).map(|meta| meta.permissions().mode() & 0o777) {
-        // Nothing beyond what the owner needs: no bit for anybody else.
+        // Nothing beyond what the owner needs: no bit for group and others.
         Ok(mode) if mode & !0o700 == 0 => Check::ok(name, format!("`{shown}` is yours alone")),
         Ok(mode) => {
             let message = format!("others can read `{shown}` (mode {mode:o})");
@@ -327,8 +327,8 @@ fn room(path: &Path) -> Check {
     let message = format!("{} MiB free", free >> 20);
     match free {
         0..EMPTY => Check::fail("disk", message, "make room: the record must be written"),
-        EMPTY..SCARCE => Check::warn("disk", message, "make room soon"),
-        SCARCE.. => Check::ok("disk", message),
+        EMPTY..MIN_FREE_BYTES => Check::warn("disk", message, "make room soon"),
+        MIN_FREE_BYTES.. => Check::ok("disk", message),
     }
 }
 

@@ -312,7 +312,7 @@ impl Home {
         }
         let token =
             host::random::secret("adjop_").map_err(|error| HomeError::Random(error.to_string()))?;
-        // Anyone who is first wins; the other reads what the first one wrote.
+        // The first writer wins; the other reads what it wrote.
         if files::create(&path, &format!("{token}\n"), Mode::Private)? {
             return Ok(token);
         }
@@ -324,7 +324,7 @@ impl Home {
         Ok(token)
     }
 
-    /// Notes where the home is, for anyone who finds its state after the project was renamed.
+    /// Records where the home is, to find it from its state after the project was renamed.
     pub(crate) fn note_place(&self) -> Result<(), FileError> {
         let Some(path) = self.dir.to_str() else { return Ok(()) };
         files::write(&self.state.dir.join(PLACE), &format!("{path}\n"), Mode::Private)
@@ -383,7 +383,7 @@ impl ServerFile {
         Self { url: String::new(), pid, version: String::new(), started_at }
     }
 
-    /// Returns whether nobody has said where it listens.
+    /// Returns whether no listening address is configured.
     pub(crate) fn is_unknown(&self) -> bool {
         self.url.is_empty()
     }

@@ -34,7 +34,7 @@ fn begin(level: LevelFilter) {
     let targets = Targets::new()
         .with_default(others)
         .with_targets(ours)
-        // That a client left before its answer came is no error of anybody's.
+        // A client that leaves before its answer comes is not an error.
         .with_target("rmcp::service", LevelFilter::OFF);
     let colour = io::stderr().is_terminal()
         && anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
@@ -61,7 +61,7 @@ struct RedactedLine<W>(W);
 
 impl<W: Write> Write for RedactedLine<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        match engine::scrub(&String::from_utf8_lossy(line)) {
+        match model::redact::scrub(&String::from_utf8_lossy(line)) {
             Some(clean) => self.0.write_all(clean.as_bytes())?,
             None => self.0.write_all(line)?,
         }

@@ -23,7 +23,7 @@ use crate::terminal::render::Render;
 use crate::terminal::usage::refused;
 use crate::{commands, demo, logging, scripted_agent};
 
-/// Exits as after any other bug where something panics, which has said so on stderr.
+/// Exits as after any other bug where something panics; the panic was printed on stderr.
 pub(crate) fn guarded(run: impl FnOnce() -> ExitCode + UnwindSafe) -> ExitCode {
     catch_unwind(run).unwrap_or_else(|_| Code::InternalError.exit().into())
 }

@@ -30,7 +30,7 @@ use template::Scope;
 use work::Folder;
 
 /// A longer prompt is a mistake.
-const MOST_INPUT: u64 = 64 * 1024 * 1024;
+const MAX_INPUT_BYTES: u64 = 64 * 1024 * 1024;
 /// The line after which the prompt itself comes; what is before it is context.
 const TASK: &str = "# Your Task";
 
@@ -39,7 +39,7 @@ pub(crate) async fn run(app: &App, path: &Path) -> Result<(), CliError> {
     let played = match play(app, path).await {
         Ok(played) => played,
         Err(cli_error) => {
-            // Anyone who reads only the output must see it too.
+            // It must be in the output too, for readers of the output alone.
             drop(output::json(&ResultLine::bare("failed", cli_error.message())));
             return Err(cli_error);
         }
@@ -84,7 +84,7 @@ fn input() -> Result<String, CliError> {
     let stdin = std::io::stdin();
     let mut bytes = Vec::new();
     if !stdin.is_terminal() {
-        stdin.lock().take(MOST_INPUT).read_to_end(&mut bytes)?;
+        stdin.lock().take(MAX_INPUT_BYTES).read_to_end(&mut bytes)?;
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

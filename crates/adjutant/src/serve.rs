@@ -131,8 +131,8 @@ pub(crate) fn open(stage: &Stage, config: &Config) -> Result<Record, CliError> {
     Ok(Record::open_guarded(&path, &[&stage.home.lock()])?)
 }
 
-/// The one port that will do, if agents run that know the server there. Those that somebody else
-/// runs were told how to find it again.
+/// The one port that will do, if agents run that know the server there. Enlisted agents were told how to find it
+/// again.
 pub(crate) fn only_port(stage: &Stage, record: &Record) -> Result<Option<u16>, CliError> {
     if record.has_running_agents()? {
         Ok(server_process::remembered(&stage.home.address_file())?)
@@ -225,7 +225,7 @@ pub(crate) fn limits(config: &Config) -> server::ConnectionLimits {
     server::ConnectionLimits { max_connections, ..Default::default() }
 }
 
-/// Where the server is to die, if somebody wants to see that nothing is lost by it.
+/// Point at which the server kills itself, in tests of crashes.
 pub(crate) fn crash_at(stage: &Stage) -> Result<Option<Point>, CliError> {
     let Some(name) = &stage.env.crash_at else { return Ok(None) };
     let point = Point::parse(name).ok_or_else(|| {

@@ -46,7 +46,7 @@ pub(crate) const FENCED: u8 = 75;
 pub(crate) enum Port {
     /// Nobody chose one: this is the usual one
     Usual(u16),
-    /// Somebody chose it; 0 is any
+    /// Chosen by a person; 0 is any
     Chosen(u16),
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn listen_at(host: IpAddr, port: u16) -> Result<Bound, ListenError> {
     Ok(Bound { listener, address, instead_of: None })
 }
 
-/// Agents know the server under a port that somebody else has.
+/// Agents know the server under a port that another program holds.
 #[derive(Debug, thiserror::Error)]
 #[error("running agents need the server at port {port}, and another program listens there")]
 pub(crate) struct PortTaken {
@@ -131,7 +131,7 @@ pub(crate) struct PortTaken {
 /// Why the one port that will do could not be had.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OnlyPortError {
-    /// Somebody has it, and keeps it.
+    /// Another program holds it.
     #[error(transparent)]
     Taken(#[from] PortTaken),
     /// It cannot be listened on at all.
@@ -140,7 +140,7 @@ pub(crate) enum OnlyPortError {
 }
 
 /// Listens on this port and no other: it is in the configuration of agents that run. Waits while
-/// somebody else has it.
+/// another program holds it.
 pub(crate) async fn listen_only(host: IpAddr, port: u16) -> Result<Bound, OnlyPortError> {
     listen_only_within(host, port, ONLY_PORT).await
 }
@@ -222,7 +222,7 @@ pub(crate) struct Ownership {
 /// Why a home could not be claimed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClaimError {
-    /// Somebody holds the lock and does not answer.
+    /// Another process holds the lock and does not answer.
     #[error("another server holds `{}` and does not answer", lock.display())]
     Stuck {
         /// The lock
@@ -305,7 +305,7 @@ impl Ownership {
         Ok(())
     }
 
-    /// Gives the home up: anyone who looks now finds no server, and may start the next.
+    /// Releases the home: clients find no server from now on, and may start the next one.
     pub(crate) fn give_up(self, server: &ServerFile) -> Result<(), FileError> {
         // A file that names another server is that one's: the home may have been taken away from under us.
         for path in std::iter::once(&self.server_file).chain(&self.copies) {
@@ -324,7 +324,7 @@ fn text_of(server: &ServerFile) -> String {
 }
 
 /// Listens from now on for the request to end, from a terminal or from another process, and gives what
-/// waits for it. Anyone who is told of the server may ask at once, so listening comes before telling.
+/// waits for it. Clients that learn of the server may call at once, so it listens before it is announced.
 pub(crate) fn asked_to_stop() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let (mut end, mut interrupt) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
@@ -455,7 +455,7 @@ pub(crate) async fn down(
     if at.inside_agent {
         return Err(DownError::NotAllowed);
     }
-    // It may have ended since, and its number may be somebody else's by now.
+    // It may have ended since, and its number may be another process's by now.
     let pid = match owner::holder(lock)? {
         Holder::Process(pid) if pid == server.pid => pid,
         Holder::Nobody => return Ok(Down::Asked(server)),

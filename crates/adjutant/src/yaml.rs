@@ -182,7 +182,7 @@ pub(crate) fn parse<T: DeserializeOwned>(
     })
 }
 
-/// Says it in the words of somebody who edits the file.
+/// Describes it in the words of the file.
 fn explain(name: &str, text: &str, error: &Error) -> Box<Problem> {
     let error = error.without_snippet();
     let location = error.location().unwrap_or(Location::UNKNOWN);

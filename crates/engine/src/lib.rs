@@ -60,7 +60,6 @@ pub use core::record_file::{
     ChainVerdict, Record, RecordError, SCHEMA_VERSION, check_database, schema_version,
     verify_exported,
 };
-pub use core::redact::{redact, scrub};
 pub use core::scope::ListScope;
 pub use core::settings;
 pub use core::shared_home::{CommitDurations, Ownership, SharedHome};

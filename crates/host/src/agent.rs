@@ -10,6 +10,8 @@ mod claude;
 mod codex;
 mod command;
 mod credentials;
+#[cfg(test)]
+mod formats;
 mod notes;
 mod outcome;
 mod probe;
@@ -48,6 +50,18 @@ pub fn kind(name: &str) -> Option<&'static dyn Kind> {
     KINDS.iter().copied().find(|kind| kind.name() == name)
 }
 
+/// Kind whose lines are shown as they are; the output of set-ups is read like its.
+pub const PLAIN_KIND: &str = command::NAME;
+
+/// Keys of role files that name programs, with their kinds. Where a file names no kind, the first of these keys that it
+/// has decides: those that a kind cannot do without come first, and paths last.
+pub fn role_keys() -> Vec<(&'static dyn Kind, RoleKey)> {
+    let with_key = |kind: &&'static dyn Kind| Some((*kind, kind.role_key()?));
+    let mut keys: Vec<_> = KINDS.iter().filter_map(with_key).collect();
+    keys.sort_by_key(|(_, key)| (key.is_path, !key.is_required));
+    keys
+}
+
 /// A kind of agent.
 pub trait Kind: Sync {
     /// Its name in roles and in the record.
@@ -66,6 +80,11 @@ pub trait Kind: Sync {
 
     /// Key of a role's file that names its program; none where only the configuration does.
     fn role_key(&self) -> Option<RoleKey> {
+        None
+    }
+
+    /// How templates and the tools of `agents` start it; none where they cannot.
+    fn spawn_defaults(&self) -> Option<SpawnDefaults> {
         None
     }
 
@@ -176,6 +195,19 @@ pub struct RoleKey {
     pub is_required: bool,
     /// True if it is a path, relative to the project
     pub is_path: bool,
+}
+
+/// What an agent gets that a template or a tool of `agents` starts, where its request says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpawnDefaults {
+    /// Name of the kind in descriptions of tools
+    pub title: &'static str,
+    /// The model; the configuration's default where absent
+    pub model: Option<&'static str>,
+    /// The agent's own tools; all of them where absent
+    pub tools: Option<&'static [&'static str]>,
+    /// Time limit in seconds
+    pub timeout: u32,
 }
 
 /// Input for starting an agent. Everything is decided; a kind only translates it into its own command.
@@ -355,7 +387,7 @@ pub enum Event {
     Conversation(String),
     /// Model in use
     Model(String),
-    /// It said something; whole messages, not pieces
+    /// It wrote a message; whole messages, not pieces
     Text(String),
     /// It began to use a tool
     ToolBegan {

@@ -64,7 +64,7 @@ pub fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     }
 }
 
-/// Takes away what anybody but the owner may do with a file or folder. What is not there is no error.
+/// Removes the permissions of group and others from a file or folder. A missing one is no error.
 pub fn make_private(path: &Path) -> Result<(), FileError> {
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -297,7 +297,7 @@ impl Lock {
     }
 }
 
-/// Takes the lock, or says that somebody else holds it.
+/// Takes the lock, or returns that another process holds it.
 pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
     let file = OpenOptions::new()
         .write(true)

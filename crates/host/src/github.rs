@@ -15,12 +15,12 @@ use std::time::Duration;
 
 use http::{HeaderValue, Uri, header};
 use model::Timestamp;
+use model::review::PullState;
 use octocrab::Octocrab;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use error::GitHubError;
-pub use model::review::PullState;
 pub use repository::Repository;
 pub(crate) use repository::is_loopback;
 pub use webhook::{PullEvent, parse_event, verify_signature};
@@ -307,7 +307,7 @@ impl Api {
             return Err(bad());
         };
         let host = authority.host();
-        // Without TLS anybody on the way could read the token.
+        // Without TLS the token could be read on the way.
         let safe = scheme == "https" || (scheme == "http" && is_loopback(host));
         let plain = !authority.as_str().contains('@') && uri.query().is_none();
         if !safe || !plain || host.eq_ignore_ascii_case("github.com") {

@@ -22,7 +22,7 @@ use self::config::{Config, Git};
 /// No hook that we wrote is longer.
 const MAX_HOOK_BYTES: u64 = 1024 * 1024;
 
-/// Every hook that git runs for somebody who works in a working tree. Those of a server are not among
+/// Every hook that git runs for work in a working tree. Those of a server are not among
 /// them: some of them change what git does merely by being there.
 const HOOK_NAMES: [&str; 21] = [
     "applypatch-msg",
@@ -248,7 +248,7 @@ fn separate(git: &Git<'_>, common: &Path, shared: &Config) -> Result<(), HooksEr
         return Err(HooksError::Submodule(common.to_owned()));
     }
     if !is_on && let Err(refusal) = refuse_what_is_unused(git, common, &moved) {
-        // Unless somebody else has turned it on since, and these are in force.
+        // Unless it was turned on again since, and these are in force.
         let now = Config::read(git, &common.join("config"))?;
         if !now.is_true("extensions.worktreeconfig") {
             return Err(refusal);

@@ -22,11 +22,11 @@ pub enum Holder {
     Nobody,
     /// This process holds it
     Process(u32),
-    /// Somebody holds it whom the system does not name, such as a process of another container
+    /// Held by a process that the system does not name, such as one of another container
     Unknown,
 }
 
-/// Takes the lock so that others can ask who holds it, or returns nothing where somebody else holds it.
+/// Takes the lock so that others can ask for its holder, or returns nothing where another process holds it.
 ///
 /// The process must not open the file again: closing it a second time would take the name away.
 pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {

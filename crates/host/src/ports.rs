@@ -1,6 +1,6 @@
 //! Ranges of ports for worktrees. Each claim is a file that is named after the first port and holds the path of the
 //! worktree, in a folder that all homes of a user share; a claim whose worktree is gone is free again. So claims
-//! survive restarts, and end with their worktrees without anybody's doing.
+//! survive restarts, and end with their worktrees by themselves.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -28,7 +28,7 @@ pub enum PortsError {
     /// All are given out or in use.
     #[error("all ports from {FIRST} to {} are in use", LAST + PORTS_PER_WORKTREE - 1)]
     NoneFree,
-    /// Somebody holds the lock.
+    /// Another process holds the lock.
     #[error("another process holds the list of ports for too long")]
     Busy,
     /// The claims cannot be read or written.

@@ -1,4 +1,4 @@
-//! Posts JSON to somebody else's address, once: no redirect is followed, nothing is tried again, and no answer is
+//! Posts JSON to an address, once: no redirect is followed, nothing is tried again, and no answer is
 //! waited for or read without end.
 
 use std::error::Error;
@@ -146,7 +146,7 @@ fn lines(headers: &[(&'static str, String)]) -> Result<HeaderMap, PostError> {
     Ok(all)
 }
 
-/// Reads an answer as far as anybody wants to know it; anyone who says more is hung up on.
+/// Reads an answer up to a limit; a longer one is cut off.
 async fn beginning(mut body: Incoming) -> Vec<u8> {
     let mut read = Vec::new();
     while !body.is_end_stream() && read.len() < MAX_RESPONSE_BYTES {

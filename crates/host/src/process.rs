@@ -235,7 +235,7 @@ fn fill(writer: &mut io::PipeWriter, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> 
     Ok(bytes.split_off(written))
 }
 
-/// A program that is heard through pipes. Anyone who drops this reaps it by its process id.
+/// A program whose output is read through pipes. The code that drops this reaps it by its process id.
 #[derive(Debug)]
 pub(crate) struct PipedProgram {
     /// Its process id

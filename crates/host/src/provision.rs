@@ -162,7 +162,7 @@ impl Provisioner {
 
     /// Why a relative path would be left out, if it would.
     pub fn left_out(&self, path: &Path) -> Option<SkippedReason> {
-        // It may dangle: then it leads to nothing that anybody could use.
+        // It may dangle: then it leads to nothing.
         let real = fs::canonicalize(self.from.join(path));
         if !real.is_ok_and(|real| real.starts_with(&self.from)) {
             return Some(SkippedReason::LeadsOut);

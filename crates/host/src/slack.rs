@@ -59,7 +59,7 @@ pub struct SlackIdentity {
     pub team: String,
 }
 
-/// Something to be said.
+/// Message to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
     /// Key by which it is found again
@@ -102,7 +102,7 @@ impl Slack {
     ) -> Result<Self, SlackError> {
         let url = api_url.trim_end_matches('/');
         let uri = post::address(url).filter(|uri| uri.query().is_none());
-        // Without TLS anybody on the way could read the tokens.
+        // Without TLS the tokens could be read on the way.
         let safe = |uri: &http::Uri| uri.scheme_str() == Some("https") || post::is_local(uri);
         if !uri.is_some_and(|uri| safe(&uri)) {
             return Err(SlackError::Address);
@@ -211,9 +211,9 @@ impl Slack {
         after: &str,
     ) -> Result<MessagePage, SlackError> {
         let (messages, cut) = self.pages(method, channel, thread, after).await?;
-        let said = messages.into_iter().filter(|message| message.ts.as_str() > after);
+        let newer = messages.into_iter().filter(|message| message.ts.as_str() > after);
         let mut messages: Vec<IncomingMessage> =
-            said.map(|message| message.into_incoming(channel)).collect();
+            newer.map(|message| message.into_incoming(channel)).collect();
         messages.sort_by(|a, b| a.ts.cmp(&b.ts));
         Ok(MessagePage { messages, cut })
     }

@@ -67,7 +67,7 @@ fn system(doing: &'static str) -> impl Fn(io::Error) -> SuperviseError {
 }
 
 /// Runs the agent of this folder to its end. The whole life of a process: it changes the directory, the
-/// session and the signals. Does nothing if somebody else has begun the run, or given it up.
+/// session and the signals. Does nothing if another process has begun the run, or given it up.
 pub fn supervise(folder: &Path) -> Result<(), SuperviseError> {
     std::env::set_current_dir(folder).map_err(at("enter", folder))?;
     let done = supervise_here();

@@ -43,7 +43,7 @@ pub enum Outcome {
     Succeeded,
     /// It could not
     Failed,
-    /// Somebody stopped it
+    /// It was stopped
     Killed,
     /// Its time was up
     TimedOut,
@@ -69,7 +69,7 @@ pub enum AgentEvent {
     AskedReview,
     /// It asked a person
     AskedInput,
-    /// Its model said no until then
+    /// Its model refuses requests until then
     HitLimit {
         /// When it may go on
         until: Timestamp,

@@ -14,7 +14,7 @@ use crate::task::TaskStateName;
 pub enum Column {
     /// Held up, or it waits for another task
     Blocked,
-    /// Anybody may begin it
+    /// Free to be started
     Ready,
     /// In progress
     InProgress,

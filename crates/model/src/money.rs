@@ -28,10 +28,10 @@ impl Usd {
         Self((dollars * 1e9).round() as i64)
     }
 
-    /// Largest amount of dollars that somebody may give.
+    /// Largest amount of dollars that an input may have.
     pub const MAX_DOLLARS: f64 = 1e9;
 
-    /// Checks an amount of dollars that somebody gives: a finite number from 0 to
+    /// Checks an input in dollars: a finite number from 0 to
     /// [`Self::MAX_DOLLARS`].
     pub fn check_dollars(dollars: f64) -> Result<f64, InvalidDollars> {
         // Not a number is in no range.

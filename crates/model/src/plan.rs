@@ -210,7 +210,7 @@ fn budget(message: &str) -> Option<Usd> {
     (dollars.is_finite() && dollars > 0.0 && dollars <= 1e6).then(|| Usd::from_dollars(dollars))
 }
 
-/// Two steps of one name could not be told apart by anyone who depends on one.
+/// Two steps of one name could not be told apart by steps that depend on one.
 fn refuse_namesakes(steps: &[ParsedStep]) -> Result<(), PlanError> {
     let mut seen: HashMap<String, &ParsedStep> = HashMap::new();
     for step in steps {
@@ -228,7 +228,7 @@ fn folded(title: &str) -> String {
     title.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// The numbers of the steps that somebody depends on, by numbers or titles; or which of them there is not.
+/// The numbers of the steps in a list of dependencies, by numbers or titles; or the one that does not exist.
 fn named(steps: &[ParsedStep], own: usize, message: &str) -> Result<Vec<u32>, String> {
     let bare = |text: &str| text.trim().trim_matches(['`', '"', '*', '_']).trim().to_owned();
     let of_title = |text: &str| {
@@ -287,7 +287,7 @@ fn add_need(steps: &mut [ParsedStep], own: usize, number: u32) -> Result<(), Str
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum PlanState {
-    /// Somebody runs it
+    /// It is being run
     Running,
     /// All its steps are done
     Completed,
@@ -325,9 +325,9 @@ impl PlanState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoordinatorEndCause {
     /// Requested by a person or an agent
-    Somebody,
+    Request,
     /// Not requested: it ended by itself or failed
-    Nobody,
+    Itself,
 }
 
 /// The end of a plan's coordinator, as far as it concerns the plan.
@@ -364,8 +364,8 @@ impl CoordinatorEnd {
                 PlanAction::Over(PlanState::Completed)
             }
             (Outcome::Succeeded, _) if self.open == 0 => PlanAction::Over(PlanState::Failed),
-            // Anyone who wants it to end wants the plan to end, however it then ended.
-            (_, CoordinatorEndCause::Somebody) => PlanAction::Over(PlanState::Stopped),
+            // A requested end of the coordinator ends the plan, however the coordinator then ended.
+            (_, CoordinatorEndCause::Request) => PlanAction::Over(PlanState::Stopped),
             (Outcome::OverBudget, _) => PlanAction::Over(PlanState::OverBudget),
             _ if self.tries >= self.most => PlanAction::Over(PlanState::Failed),
             _ => PlanAction::Another,

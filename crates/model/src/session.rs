@@ -59,7 +59,7 @@ words! {
     LoopState {
         /// Running
         Running = "running",
-        /// It waits until somebody lets it go on
+        /// It waits until it is resumed
         Paused = "paused",
         /// An agent declared the session complete
         Completed = "completed",
@@ -67,7 +67,7 @@ words! {
         Limit = "limit",
         /// Too many iterations in a row failed
         Failed = "failed",
-        /// Somebody stopped it
+        /// It was stopped
         Stopped = "stopped",
         /// Its budget is used up
         OverBudget = "over_budget",

@@ -178,7 +178,7 @@ impl TaskState {
         }
     }
 
-    /// The claim on it, if anybody holds one.
+    /// The claim on it, if it is claimed.
     pub const fn claim(&self) -> Option<Claim> {
         match self {
             Self::InProgress { claim } | Self::Review { claim } | Self::Blocked { claim, .. } => {
@@ -192,7 +192,7 @@ impl TaskState {
         }
     }
 
-    /// Why it is where it is, where that was said.
+    /// Reason of its state, if one was given.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Blocked { reason, .. } | Self::Failed { reason } | Self::Cancelled { reason } => {

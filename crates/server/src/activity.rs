@@ -45,14 +45,14 @@ impl Drop for Counted {
 /// Use of a server.
 #[derive(Debug, Default)]
 pub struct Activity {
-    /// When somebody was last seen, in milliseconds of the monotonic clock
+    /// Time of the last request, in milliseconds of the monotonic clock
     last: AtomicU64,
     /// Open requests and streams
     pub(crate) open: Count,
 }
 
 impl Activity {
-    /// Notes that somebody was there, at a moment of [`engine::Engine::elapsed`].
+    /// Notes a request, at a moment of [`engine::Engine::elapsed`].
     pub fn touch(&self, elapsed: Duration) {
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         self.last.fetch_max(millis, Ordering::Relaxed);

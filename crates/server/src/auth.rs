@@ -87,7 +87,7 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Admission>> {
         None => None,
     };
     let admission = admission.ok_or_else(unauthenticated)?;
-    // Anyone who may come in is told before sending all of it; the rest is counted as it comes.
+    // An announced length is checked before the body is sent; otherwise bytes are counted as they come.
     if is_too_long(request.headers()) {
         return Err(Refusal::too_long());
     }

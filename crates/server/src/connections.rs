@@ -168,7 +168,7 @@ pub(crate) async fn serve(
     shutdown: CancellationToken,
 ) {
     let (places, refusals) = (Places::new(limits.max_connections), Places::new(MAX_REFUSALS));
-    // Anyone who comes after one that has waited in vain is refused at once.
+    // Connections that come after one that has waited in vain are refused at once.
     let mut is_full = false;
     let open = TaskTracker::new();
     // Made ready once: otherwise each connection would hold a copy of every route.
@@ -289,7 +289,7 @@ async fn refuse(mut stream: TcpStream, most: usize, _place: Arc<ConnectionSlot>)
         while stream.read(&mut sink).await? > 0 {}
         Ok::<_, io::Error>(())
     };
-    // Anyone who does not take it is closed without it.
+    // A client that does not take it is closed without it.
     drop(timeout(REFUSAL_TIMEOUT, farewell).await);
 }
 

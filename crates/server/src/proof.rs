@@ -1,4 +1,4 @@
-//! `GET /healthz/proof`: proves to anyone who holds a token that this server knows it, before the token is sent.
+//! `GET /healthz/proof`: proves to the holder of a token that this server knows it, before the token is sent.
 
 use std::sync::Arc;
 

@@ -203,7 +203,7 @@ impl Mount {
             "task" => in_loop,
             _ => false,
         };
-        // Anyone who names toolsets gets them; else one vocabulary for tasks is enough.
+        // Named toolsets are given as they are; otherwise one vocabulary for tasks is enough.
         self.has(entry) && !(self == Self::ALL && other_vocabulary)
     }
 }

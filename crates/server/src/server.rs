@@ -108,7 +108,7 @@ impl Server {
         self
     }
 
-    /// The router, for anyone who serves it in another way.
+    /// The router, to be served in another way.
     pub fn into_router(self) -> Router {
         let Self { shared, router, .. } = self;
         router
@@ -118,7 +118,7 @@ impl Server {
             .with_state(shared)
     }
 
-    /// The router, and what ends it, for anyone who listens in another way: see [`Gateway`](crate::Gateway).
+    /// The router, and what ends it, to be served in another way: see [`Gateway`](crate::Gateway).
     pub fn into_parts(self) -> (Router, Drain) {
         let (shared, requests) = (Arc::clone(&self.shared), TaskTracker::new());
         let counted = middleware::from_fn_with_state(requests.clone(), count_request);
@@ -139,7 +139,7 @@ impl Server {
     }
 }
 
-/// Ends a server whose router somebody else serves.
+/// Ends a server whose router is served elsewhere.
 #[derive(Debug)]
 #[must_use = "the server goes on until it is drained"]
 pub struct Drain {
@@ -151,7 +151,7 @@ pub struct Drain {
 impl Drain {
     /// Tells the application to shut down, and waits until everybody has been answered.
     ///
-    /// Waiting calls are answered, then the streams end. Anyone who still comes to the router is answered as long as it
+    /// Waiting calls are answered, then the streams end. Later requests to the router are answered as long as it
     /// lasts, so its place is to be taken before.
     pub async fn finish(self) {
         let Self { shared, requests } = self;

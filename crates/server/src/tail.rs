@@ -1,6 +1,6 @@
 //! The newest events, ready to be sent, shared by all followers.
 //!
-//! Fifty who follow want the same events at the same moment. Anyone who comes first reads them from the
+//! Fifty followers want the same events at the same moment. The first one reads them from the
 //! store, and the others find them here; only who is far behind reads for itself, a page at a time and
 //! never many at once, for each look needs a connection.
 
@@ -23,7 +23,7 @@ const KEPT: i64 = 2048;
 /// and so many bytes of them.
 const KEPT_BYTES: usize = 2 * 1024 * 1024;
 /// Concurrent reads of the store.
-const LOOKS: usize = 2;
+const CONCURRENT_READS: usize = 2;
 
 /// An event as it goes to those who follow.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ pub(crate) struct RenderedEvent {
 impl From<EventView> for RenderedEvent {
     fn from(event: EventView) -> Self {
         // Plain fields and JSON from the store: there is nothing that could not be written.
-        let text = engine::redact(serde_json::to_string(&event).unwrap_or_default()).into();
+        let text = model::redact::redact(serde_json::to_string(&event).unwrap_or_default()).into();
         let EventView { number, kind, agent_id: agent, task_id: task, .. } = event;
         Self { number, kind, agent, task, text }
     }
@@ -63,7 +63,11 @@ pub(crate) struct Tail {
 
 impl Default for Tail {
     fn default() -> Self {
-        Self { kept: Mutex::default(), turn: Semaphore::new(1), looks: Semaphore::new(LOOKS) }
+        Self {
+            kept: Mutex::default(),
+            turn: Semaphore::new(1),
+            looks: Semaphore::new(CONCURRENT_READS),
+        }
     }
 }
 
@@ -108,7 +112,7 @@ impl Tail {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        // Nothing in there can be half done: anyone who panics has changed nothing yet.
+        // Nothing in there can be half done: a thread that panics has changed nothing yet.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -116,7 +116,7 @@ impl Store {
         Self::open_with_timeout(path, LOCK_TIMEOUT)
     }
 
-    /// The same, for who wants to hear sooner or later that somebody else holds the database.
+    /// The same, with another time limit for a database that is locked.
     pub fn open_with_timeout(path: &Path, patience: Duration) -> Result<Self, StoreError> {
         Self::open_with(path, patience, &[])
     }

@@ -81,7 +81,7 @@ pub struct KindStatus {
 pub struct LoginStatus {
     /// True if it works
     pub ok: bool,
-    /// What the program said
+    /// Output of the program
     pub message: String,
     /// What to do if it does not work
     pub advice: Option<String>,

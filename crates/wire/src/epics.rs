@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct ColumnCounts {
     /// Blocked
     pub blocked: i64,
-    /// Anybody may begin them
+    /// Free to be started
     pub ready: i64,
     /// In progress
     pub in_progress: i64,

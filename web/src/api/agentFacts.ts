@@ -33,3 +33,6 @@ export const LISTENING_KINDS: readonly string[] = [
   'codex',
   'acp',
 ];
+
+/** Kind of agents whose role names none. */
+export const DEFAULT_KIND = 'claude';

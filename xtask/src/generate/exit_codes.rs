@@ -6,7 +6,7 @@ use engine::Code;
 
 /// Every exit code: what it means, and when that is.
 const EXITS: [(u8, &str, &str); 10] = [
-    (0, "done", "The command did what it was asked, or whoever read its output had seen enough"),
+    (0, "done", "The command did what it was asked, or the reader of its output closed it"),
     (
         1,
         "the agent failed",
@@ -14,11 +14,11 @@ const EXITS: [(u8, &str, &str); 10] = [
     ),
     (2, "bad input", "What was typed, or stands in a file, cannot be used; nothing was changed"),
     (3, "not allowed", "The caller may not, or a limit, a budget or a depth is reached"),
-    (4, "not found", "There is no such agent, task, letter, role, tool, key or home"),
+    (4, "not found", "There is no such agent, task, mail, role, tool, key or home"),
     (
         5,
         "conflict",
-        "It does not fit with what is there: it has ended already, somebody else has it",
+        "It does not fit the current state: it has ended already, or another agent has it",
     ),
     (
         6,
@@ -44,7 +44,7 @@ const RELY: &str = "\
 | `await` | 0 if all agents succeeded, 1 if one did not, or still runs when `--timeout` is over |
 | `kill` | 0 if all were ended by it, 5 if one had ended before |
 | `status` | 0 if a server runs, 6 if none does; it starts none |
-| `up --detach` | 0 if a server runs afterwards, whoever started it |
+| `up --detach` | 0 if a server runs afterwards, also one that ran already |
 | `down` | 0 if no server runs afterwards, 5 if agents run and neither `--kill` nor `--leave` was given |
 | `doctor` | 0 if nothing failed, 1 if something did |
 | `audit verify` | 0 if the chain holds, 1 if it does not |

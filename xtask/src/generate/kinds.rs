@@ -46,6 +46,9 @@ pub(super) fn facts() -> Result<String> {
         }
         writeln!(module, "];")?;
     }
+    let default = KINDS.first().context("there are kinds")?.name();
+    writeln!(module, "\n/** Kind of agents whose role names none. */")?;
+    writeln!(module, "export const DEFAULT_KIND = '{default}';")?;
     Ok(module)
 }
 

@@ -8,9 +8,9 @@ use crate::tidy::Findings;
 use crate::tree::Tree;
 
 /// A file should be shorter than this…
-const SOFT: usize = 500;
+const WARN_LINES: usize = 500;
 /// …and must be shorter than this.
-const HARD: usize = 800;
+const MAX_LINES: usize = 800;
 
 /// Words that promise work; each needs the number of an issue, as in `(#12)`.
 const PROMISES: [&str; 4] = [
@@ -20,7 +20,7 @@ const PROMISES: [&str; 4] = [
     concat!("unimplemented", "!("),
 ];
 
-/// Where only somebody's machine has files.
+/// Paths that exist on one machine only.
 const MACHINES: [&str; 4] =
     [concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/Us", "ers/"), concat!("/wo", "rk/")];
 
@@ -35,10 +35,10 @@ pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
         }
         for (part, lines) in parts(file, &text) {
             let found = format!("{}: {lines} lines of {part}", file.display());
-            if lines > HARD {
-                findings.wrong(format!("{found}; {HARD} are the most"));
-            } else if lines > SOFT {
-                findings.warn(format!("{found}; {SOFT} are enough"));
+            if lines > MAX_LINES {
+                findings.wrong(format!("{found}; {MAX_LINES} are the most"));
+            } else if lines > WARN_LINES {
+                findings.warn(format!("{found}; {WARN_LINES} are enough"));
             }
         }
     }
@@ -101,7 +101,7 @@ fn has_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// Whether a path in the line begins so: `~/x` and `a/x` lie wherever somebody likes.
+/// Whether a path in the line begins so: `~/x` and `a/x` are relative.
 fn has_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line.get(..at).and_then(|rest| rest.chars().next_back());

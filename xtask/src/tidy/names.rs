@@ -18,10 +18,13 @@ const VAGUE_BEGINNINGS: [&str; 2] = ["Which", "Whole"];
 const VAGUE_ENDS: [&str; 1] = ["Wish"];
 
 /// Names of constants that do not say their quantity.
-const VAGUE_CONSTANTS: [&str; 16] = [
-    "AGAIN", "CROWD", "EVERY", "FAR", "LEAST", "LONGEST", "LOOK", "MANY", "MOST", "OFTEN",
-    "PATIENCE", "PAUSE", "PORTION", "RARELY", "SELDOM", "SOON",
+const VAGUE_CONSTANTS: [&str; 25] = [
+    "AGAIN", "AHEAD", "BEAT", "BEYOND", "BREATH", "CROWD", "EVERY", "FAR", "LEAST", "LIFE",
+    "LINGER", "LONGEST", "LOOK", "LOOKED", "LULL", "MANY", "MOST", "OFTEN", "PATIENCE", "PAUSE",
+    "PORTION", "RARELY", "SELDOM", "SOON", "TAKEN",
 ];
+/// Beginnings of names of limits, which are called `MAX_…` and `MIN_…`.
+const VAGUE_LIMITS: [&str; 3] = ["LEAST_", "LONGEST_", "MOST_"];
 
 pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
     for file in tree.rust() {
@@ -62,7 +65,7 @@ fn vague_names(code: &str) -> Vec<(usize, String)> {
         let name = name.get(..end).unwrap_or_default();
         let is_vague = match keyword {
             "struct" | "enum" | "trait" | "type" | "union" => is_vague_type(name),
-            "const" | "static" => VAGUE_CONSTANTS.contains(&name),
+            "const" | "static" => is_vague_constant(name),
             _ => false,
         };
         if is_vague {
@@ -70,6 +73,10 @@ fn vague_names(code: &str) -> Vec<(usize, String)> {
         }
     }
     found
+}
+
+fn is_vague_constant(name: &str) -> bool {
+    VAGUE_CONSTANTS.contains(&name) || VAGUE_LIMITS.iter().any(|word| name.starts_with(word))
 }
 
 fn is_vague_type(name: &str) -> bool {

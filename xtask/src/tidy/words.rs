@@ -25,6 +25,14 @@ const OLD_WORDS: [(&str, &str); 14] = [
     ("whomever", "the agent, client or person that is meant"),
 ];
 
+/// Pronouns of comments that leave open which agent, client, process or person is meant. Only code that is built into
+/// the program is looked at.
+const VAGUE_PRONOUNS: [&str; 4] = ["somebody", "anybody", "someone", "anyone"];
+
+/// Places where the pronouns stay: test programs, and the log of changes in PostgreSQL.
+const WITH_PRONOUNS: [&str; 3] =
+    ["crates/testkit/", "crates/store/src/core/ledger", "crates/adjutant/src/commands/homes/serve"];
+
 /// Names that keep an old word because they are published: an event kind with its payload, and the
 /// review desk of the page.
 const PUBLISHED_NAMES: [&str; 11] = [
@@ -56,11 +64,40 @@ pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
         if !is_code || !is_in_place || EXEMPT.iter().any(|exempt| path.starts_with(exempt)) {
             continue;
         }
-        for (line, old, new) in old_words(&tree.text(file)?.unwrap_or_default()) {
+        let text = tree.text(file)?.unwrap_or_default();
+        for (line, old, new) in old_words(&text) {
             findings.wrong(format!("{path}:{line}: `{old}` is an old word: say {new}"));
+        }
+        if is_production(&path) {
+            for (line, pronoun) in vague_pronouns(&text) {
+                findings.wrong(format!(
+                    "{path}:{line}: `{pronoun}` leaves open who is meant: name the agent, client, process or person"
+                ));
+            }
         }
     }
     Ok(())
+}
+
+/// True for Rust code of the program itself.
+fn is_production(path: &str) -> bool {
+    let is_source = path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs");
+    let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
+    is_source && !is_test && !WITH_PRONOUNS.iter().any(|place| path.starts_with(place))
+}
+
+/// Vague pronouns in the comments before the tests of a file: the line and the word.
+fn vague_pronouns(text: &str) -> Vec<(usize, String)> {
+    let text = super::names::without_strings(text);
+    let code = text.lines().take_while(|line| line.trim() != "#[cfg(test)]");
+    let comments = (1..).zip(code).filter_map(|(number, line)| {
+        let (_, comment) = line.split_once("//")?;
+        Some((number, comment))
+    });
+    let words = comments.flat_map(|(number, comment)| {
+        comment.split(|c: char| !c.is_alphabetic()).map(move |word| (number, word.to_lowercase()))
+    });
+    words.filter(|(_, word)| VAGUE_PRONOUNS.contains(&word.as_str())).collect()
 }
 
 /// The old words of a file outside its strings: line, the name that has it, and the word to use.
@@ -122,6 +159,17 @@ mod tests {
         assert_eq!(words_of("MAX_OUTBOX_JOBS"), ["max", "outbox", "jobs"]);
         assert_eq!(words_of("onSeen"), ["on", "seen"]);
         assert!(words_of("_").is_empty());
+    }
+
+    #[test]
+    fn vague_pronouns_are_found_in_comments_before_the_tests() {
+        let text = "/// Somebody has it.\nlet anyone = \"someone\"; // anybody's\n#[cfg(test)]\n// someone\n";
+        let expected = [(1, "somebody".to_owned()), (2, "anybody".to_owned())];
+        assert_eq!(vague_pronouns(text), expected);
+        assert!(is_production("crates/engine/src/core/error.rs"));
+        for path in ["crates/a/src/b/tests.rs", "crates/testkit/src/a.rs", "benches/src/a.rs"] {
+            assert!(!is_production(path), "{path}");
+        }
     }
 
     #[test]

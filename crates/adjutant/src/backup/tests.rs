@@ -218,6 +218,17 @@ fn a_restore_that_was_killed_anywhere_is_finished_by_the_next_start() {
     assert!(Store::open(&stage.home.database("state.db")).is_ok());
 }
 
+/// The golden file is a manifest as the first version wrote it. It must be read for ever; what is added gets a default,
+/// and is added to the file.
+#[test]
+fn the_manifest_of_an_earlier_version_is_read_whole() {
+    let golden = include_str!("../../tests/golden/backup_manifest.json");
+    let manifest: Manifest = serde_json::from_str(golden).unwrap();
+    assert_eq!((manifest.format, manifest.schema), (1, 40));
+    let value: Value = serde_json::from_str(golden).unwrap();
+    assert_eq!(serde_json::to_value(&manifest).unwrap(), value);
+}
+
 #[test]
 fn the_sums_in_a_backup_are_those_that_others_compute() {
     let stage = Stage::new();

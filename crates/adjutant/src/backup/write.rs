@@ -168,8 +168,8 @@ fn fill(tar: &mut tar::Builder<AtomicFile>, entries: &[Entry]) -> Result<(), Cli
         schema: SCHEMA_VERSION,
         created_at,
     };
-    // Four plain fields always make JSON.
-    let manifest = format!("{}\n", serde_json::to_string(&manifest).unwrap_or_default());
+    let manifest = serde_json::to_string(&manifest).map_err(io::Error::from)?;
+    let manifest = format!("{manifest}\n");
     let mut sums = format!("{}  {MANIFEST}\n", sha256(manifest.as_bytes()));
     for entry in entries {
         sums.extend([entry.sha256.as_str(), "  ", entry.name.as_str(), "\n"]);

@@ -80,7 +80,7 @@ impl Messages {
         self.heard
     }
 
-    /// Where to go on from, if the server said so.
+    /// Where to go on from, if the server gave a place.
     pub(super) fn last_id(&self) -> Option<String> {
         match &self.form {
             Form::Events(parser) => parser.last_id().map(str::to_owned),

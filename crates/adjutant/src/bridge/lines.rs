@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::sync::mpsc;
 
 /// A longer line is not even kept to look for its id.
-const MOST_KEPT: usize = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// This much is written at once where much is waiting.
 const BATCH: usize = 256 * 1024;
 
@@ -33,7 +33,7 @@ pub(super) struct Lines<R> {
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(super) fn new(input: R) -> Self {
         let input = BufReader::with_capacity(64 * 1024, input);
-        Self { input, line: Vec::new(), overflowed: false, longest: MOST_KEPT }
+        Self { input, line: Vec::new(), overflowed: false, longest: MAX_KEPT_BYTES }
     }
 
     /// The next line that is not empty, or nothing at the end.

@@ -20,11 +20,11 @@ use crate::client::{ApiError, Client, ClientError};
 use crate::server_process::connect::{self, ConnectError, ServerLocation};
 
 /// Attempts per message and server.
-const TRIES: u32 = 4;
+const MAX_ATTEMPTS: u32 = 4;
 /// Server restarts that a message may outlive.
 const SERVERS: u32 = 20;
 /// Time for a stream to end after the answer, so that its connection can be reused.
-const LINGER: Duration = Duration::from_millis(20);
+const STREAM_END_TIMEOUT: Duration = Duration::from_millis(20);
 const INTERNAL_ERROR: i32 = -32603;
 
 /// The bridge's side of the conversation, shared by every request under way.
@@ -235,7 +235,7 @@ impl Link {
         // A subscription that was up waits for the server's return; it must not start the server
         // that an operator has just taken down.
         let mut waiting = false;
-        let (mut tries, mut servers) = (TRIES, SERVERS);
+        let (mut tries, mut servers) = (MAX_ATTEMPTS, SERVERS);
         let mut failed_at = None;
         loop {
             let server = if waiting {
@@ -253,7 +253,7 @@ impl Link {
             // several.
             let noted = connect::note(&self.at);
             if servers > 0 && noted != failed_at {
-                (tries, servers, failed_at) = (TRIES, servers - 1, noted);
+                (tries, servers, failed_at) = (MAX_ATTEMPTS, servers - 1, noted);
             }
             tries = if waiting { tries } else { tries - 1 };
             match failure {
@@ -267,7 +267,7 @@ impl Link {
                     self.reopen(server.generation);
                     if heard && message.is("subscriptions/listen") {
                         (waiting, pause) = (true, Pause::new(&self.changes));
-                    } else if tries < TRIES - 1 {
+                    } else if tries < MAX_ATTEMPTS - 1 {
                         // Once is the end of a server, and the next try shows it; more is odd.
                         pause.wait(None).await;
                     }
@@ -312,7 +312,9 @@ impl Link {
                         }
                         if answered {
                             self.note_subscription(message);
-                            while let Ok(Ok(Some(line))) = timeout(LINGER, messages.next()).await {
+                            while let Ok(Ok(Some(line))) =
+                                timeout(STREAM_END_TIMEOUT, messages.next()).await
+                            {
                                 self.say(line).await;
                             }
                             return Ok(());

@@ -12,8 +12,8 @@ use super::answer::Messages;
 use super::link::Link;
 use super::session::Session;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(100);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(5);
 
 impl Link {
     /// Hands on what the server says by itself in a session, for as long as there is one.
@@ -82,17 +82,17 @@ pub(super) struct Pause {
 
 impl Pause {
     pub(super) fn new(changes: &watch::Sender<u64>) -> Self {
-        Self { next: FIRST_PAUSE, changes: changes.subscribe() }
+        Self { next: FIRST_RETRY_DELAY, changes: changes.subscribe() }
     }
 
     fn shorten(&mut self) {
-        self.next = FIRST_PAUSE;
+        self.next = FIRST_RETRY_DELAY;
     }
 
     pub(super) async fn wait(&mut self, asked: Option<Duration>) {
-        let length = asked.map_or(self.next, |asked| asked.min(LONGEST_PAUSE));
+        let length = asked.map_or(self.next, |asked| asked.min(MAX_RETRY_DELAY));
         // Either way the pause is over.
         _ = timeout(length, self.changes.changed()).await;
-        self.next = (self.next * 2).min(LONGEST_PAUSE);
+        self.next = (self.next * 2).min(MAX_RETRY_DELAY);
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Session {
     /// Its id; a server may keep none
     id: Option<HeaderValue>,
     version: Option<HeaderValue>,
-    /// The client's own `initialize`, to be said again if the server forgets the session
+    /// The client's own `initialize`, to be sent again if the server forgets the session
     pub(super) initialize: Bytes,
 }
 

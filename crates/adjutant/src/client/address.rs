@@ -13,7 +13,7 @@ pub(crate) enum Secrecy {
     /// Never
     #[default]
     Required,
-    /// A person has said so: `insecure` in homes.yaml, or `ADJUTANT_INSECURE`
+    /// Permitted by a person: `insecure` in homes.yaml, or `ADJUTANT_INSECURE`
     Waived,
 }
 

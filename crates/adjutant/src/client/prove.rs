@@ -1,5 +1,5 @@
 //! The other side proves who it is before it is sent a token: it answers a nonce with an HMAC keyed by the token's
-//! hash. One proof is enough for a client and its clones; anyone who looks for the server again makes a new client.
+//! hash. One proof is enough for a client and its clones; a new look-up of the server makes a new client.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const MAX_ANSWER: usize = 4096;
 pub(crate) enum Named {
     /// `server.json`, which may be out of date: the proof has to be for this very address
     ByFile,
-    /// `ADJUTANT_URL`: somebody may have put a tunnel or a name in front of the server
+    /// `ADJUTANT_URL`: there may be a tunnel or a name in front of the server
     ByEnvironment,
 }
 
@@ -187,7 +187,7 @@ mod tests {
         let (url, _tasks) = serve(stand_in::proving("secret", elsewhere)).await;
         let bound = Client::proving(&url, "secret", Named::ByFile).unwrap();
         assert!(matches!(bound.prove().await, Err(ClientError::NotOurs { .. })));
-        // Anyone who names the address may have put a tunnel in front of it.
+        // There may be a tunnel in front of an address that a person names.
         Client::proving(&url, "secret", Named::ByEnvironment).unwrap().prove().await.unwrap();
         let other = Client::proving(&url, "another secret", Named::ByEnvironment).unwrap();
         assert!(matches!(other.prove().await, Err(ClientError::UnknownToken { .. })));

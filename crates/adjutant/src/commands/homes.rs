@@ -112,8 +112,8 @@ fn make(
     };
     let from = (source == Source::ThisMachine).then_some(own.as_path());
     if let Some(path) = from.filter(|path| !path.is_file()) {
-        let said = format!("there is no database at `{}` to import", path.display());
-        return Err(CliError::new(Code::ResourceNotFound, said)
+        let sentence = format!("there is no database at `{}` to import", path.display());
+        return Err(CliError::new(Code::ResourceNotFound, sentence)
             .hint("`adjutant home create` makes an empty home"));
     }
     let token = home.make_operator_token(&app.env)?;
@@ -247,8 +247,8 @@ fn bring_back(app: &App) -> Result<(), CliError> {
     });
     Ok(app.render.answer(&value, || {
         let mut page = Page::default();
-        let said = green("This machine has the home again,");
-        page.line(format_args!("{said} up to commit {seq} of {}", name(&home_name)));
+        let sentence = green("This machine has the home again,");
+        page.line(format_args!("{sentence} up to commit {seq} of {}", name(&home_name)));
         if let Some(aside) = &aside {
             page.line(format_args!("The database from before is at {}", aside.display()));
         }

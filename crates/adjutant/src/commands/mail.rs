@@ -139,7 +139,7 @@ fn details(mail: &MailView) -> String {
     )
 }
 
-/// How to answer a mail, if somebody would read the answer.
+/// Advice on answering a mail, if its author can still read the answer.
 fn answer_with(mail: &MailView) -> String {
     if mail.from_agent_id.is_none() && mail.from_agent_type == AgentType::system() {
         return String::new();

@@ -13,7 +13,7 @@ const TICK: Duration = Duration::from_millis(120);
 /// Maximum redraws per second.
 const HERTZ: u8 = 10;
 /// Longer than this no line is; the terminal cuts what does not fit.
-const WIDEST: usize = 160;
+const MAX_LINE_CHARS: usize = 160;
 /// The turning sign; the last stands when it is over.
 const SIGNS: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏", " "];
 
@@ -67,7 +67,7 @@ impl Progress {
 
     /// Tells what is being done. What agents wrote is made harmless.
     pub(crate) fn say(&self, what: &str) {
-        self.0.set_message(short(what, WIDEST));
+        self.0.set_message(short(what, MAX_LINE_CHARS));
     }
 
     /// Sets the number of finished steps.

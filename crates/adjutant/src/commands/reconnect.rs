@@ -20,11 +20,11 @@ use crate::terminal::render::dim;
 /// Wait for a server to restart by itself before we start one.
 const BY_ITSELF: Duration = Duration::from_secs(3);
 /// Wait for a server that was taken down to be started again.
-const BY_SOMEBODY: Duration = Duration::from_secs(60);
+const STARTED_ELSEWHERE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Poll interval.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Times that one request may lose the server.
-const TRIES: u32 = 20;
+const MAX_RECONNECTS: u32 = 20;
 
 /// A line to the server.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl<'a> Steady<'a> {
         &mut self,
         path: &str,
     ) -> Result<Answer<T>, CliError> {
-        let mut tries = TRIES;
+        let mut tries = MAX_RECONNECTS;
         loop {
             match self.client.get(path).await {
                 Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
@@ -81,7 +81,7 @@ impl<'a> Steady<'a> {
         input: &impl Serialize,
     ) -> Result<Answer<T>, CliError> {
         let call = ToolCall { tool_name: tool, input, agent_id: None };
-        let mut tries = TRIES;
+        let mut tries = MAX_RECONNECTS;
         loop {
             match self.client.call_tool(&call).await {
                 Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
@@ -111,7 +111,7 @@ impl<'a> Steady<'a> {
             .map_err(|error| CliError::new(Code::ExternalError, format!("no key: {error}")))?;
         let key = HeaderValue::from_str(&secret).map_err(std::io::Error::other)?;
         let call = ToolCall { tool_name: tool, input, agent_id: None };
-        let mut tries = TRIES;
+        let mut tries = MAX_RECONNECTS;
         loop {
             let asked = async {
                 prepare(&self.client).await?;
@@ -161,7 +161,7 @@ impl<'a> Steady<'a> {
         if self.comes_back(&at).await? {
             return Ok(());
         }
-        self.client = look(&at, BY_SOMEBODY).await?.ok_or_else(|| {
+        self.client = look(&at, STARTED_ELSEWHERE_TIMEOUT).await?.ok_or_else(|| {
             CliError::no_server("the server was stopped; agents keep running")
                 .hint("start it again with `adjutant up --detach`, then `adjutant await AGENT`")
         })?;
@@ -175,7 +175,7 @@ impl<'a> Steady<'a> {
             return Ok(());
         }
         loop {
-            if let Some(client) = look(&at, BY_SOMEBODY).await? {
+            if let Some(client) = look(&at, STARTED_ELSEWHERE_TIMEOUT).await? {
                 self.client = client;
                 return Ok(());
             }

@@ -30,7 +30,7 @@ use crate::cli_error::CliError;
 /// Times on the screen are in seconds.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Shows the crew until somebody quits.
+/// Shows the crew until a key quits.
 pub(crate) async fn run(app: &App) -> Result<(), CliError> {
     refuse(app)?;
     let (out, messages) = unbounded_channel();

@@ -5,6 +5,7 @@ mod grants;
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::settings::{Role, Settings};
+use host::agent::role_keys;
 use serde::Serialize;
 use serde_json::Value;
 use wire::server::SettingsChange;
@@ -16,20 +17,9 @@ use super::{Config, hide};
 const MAX_VALUE: usize = 120;
 /// Name of a text that is too long to be shown.
 const PROMPT: &str = "prompt";
-/// Fields that a new role or category is described by.
-const TELLING: [&str; 11] = [
-    "category",
-    "agent",
-    "command",
-    "acp",
-    "script",
-    "tools",
-    "disallowedTools",
-    "allow",
-    "deny",
-    "sandbox",
-    "mcp",
-];
+/// Fields that a new role or category is described by, before and behind its programs.
+const SUMMARY_FIELDS: [&str; 2] = ["category", "agent"];
+const RIGHTS_FIELDS: [&str; 6] = ["tools", "disallowedTools", "allow", "deny", "sandbox", "mcp"];
 
 /// Configuration and settings, as they were read together.
 #[derive(Debug, Clone)]
@@ -104,11 +94,13 @@ fn compare(
 
 /// A new role or category in a few words.
 fn introduction(fields: &Fields) -> String {
-    let says = |name: &&str| {
-        let value = fields.get(*name).filter(|value| !is_nothing(value))?;
+    let describe = |name: &str| {
+        let value = fields.get(name).filter(|value| !is_nothing(value))?;
         Some(format!("{name} {}", value_text(value)))
     };
-    let told: Vec<String> = TELLING.iter().filter_map(says).collect();
+    let programs = role_keys().into_iter().map(|(_, key)| key.name);
+    let names = SUMMARY_FIELDS.into_iter().chain(programs).chain(RIGHTS_FIELDS);
+    let told: Vec<String> = names.filter_map(describe).collect();
     if told.is_empty() { "is new".to_owned() } else { format!("is new: {}", told.join(", ")) }
 }
 

@@ -85,7 +85,7 @@ impl TextFile {
         Ok(Self { path, permissions: Some(permissions), text })
     }
 
-    /// Writes the file whole, readable for the same people, unless somebody else has changed it.
+    /// Writes the file whole, with the same mode, unless another process has changed it.
     pub(crate) fn write(&self, text: &str) -> Result<(), CliError> {
         let Self { path, permissions, text: before } = self;
         if permissions.as_ref().is_some_and(Permissions::readonly) {
@@ -109,7 +109,7 @@ impl TextFile {
     }
 }
 
-/// Puts a new file in the place of one that still says what it said, and says whether it did.
+/// Replaces a file that has not changed since it was read, and returns whether it did.
 fn replace(
     scratch: &Path,
     path: &Path,

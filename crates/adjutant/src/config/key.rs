@@ -51,7 +51,7 @@ pub(crate) fn is_known(config: &Config, path: &[String], value: &Value) -> bool 
         return false;
     }
     edit::put(&mut whole, path, value.clone());
-    // A value that does not fit is another matter, and said with its line.
+    // A value that does not fit is another error, reported with its line.
     match serde_json::from_value::<Config>(whole) {
         Ok(_) => true,
         Err(error) => !error.to_string().starts_with("unknown field"),

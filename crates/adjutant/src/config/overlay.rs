@@ -47,7 +47,7 @@ struct VariableValue {
 /// Values of the variables in order of precedence, and the ones without effect.
 fn described(config: &Config, env: &Environment) -> (Vec<VariableValue>, Vec<String>) {
     // The database's path is relative to the home in the file, but a variable that other
-    // programs share is relative to where it was said.
+    // programs share is relative to where it was given.
     let database = env
         .mcp_database_path
         .as_ref()

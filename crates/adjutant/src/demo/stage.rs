@@ -29,7 +29,7 @@ use crate::server_process::{self, StopTimeouts};
 /// Scenario of the agents.
 const SCENARIO: &str = include_str!("crew.yaml");
 
-/// The roles: a name, a category, and what else is to be said of them.
+/// The roles: a name, a category, and further front matter.
 const ROLES: [(&str, &str, &str); 7] = [
     ("lead", "supervisor", "worktree: none\n"),
     ("writer", "coding", ""),
@@ -223,10 +223,10 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends everybody who is still there, and says whether anybody would have been left over.
+    /// Ends all agents that still run, and returns whether any would have been left over.
     pub(super) async fn clear(mut self, args: &DemoArgs) -> Result<Check, CliError> {
         if let Ok(client) = self.client() {
-            // Anyone who runs now should not: it was interrupted, or went wrong.
+            // No agent should run now: the demo was interrupted, or failed.
             let live = crate::commands::crew::agents::live(&client);
             let live = timeout(END_TIMEOUT, live).await.unwrap_or_else(|_| Ok(Vec::new()));
             for agent in live.unwrap_or_default() {

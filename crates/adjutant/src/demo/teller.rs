@@ -31,7 +31,7 @@ impl<'a> Teller<'a> {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Tells what somebody did.
+    /// Prints what an agent did.
     pub(super) fn say(&mut self, who: &str, what: &str) -> Result<(), CliError> {
         let millis = self.millis();
         self.told.push(json!({ "atMs": millis, "who": who, "what": what }));

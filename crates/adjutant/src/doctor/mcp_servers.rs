@@ -36,7 +36,8 @@ pub(super) fn look(
         let McpChoice::Names(names) = &role.mcp else { continue };
         let kind = role.kind.as_deref().unwrap_or_else(|| config.agents.default.name());
         let Some(kind) = host::agent::kind(kind) else { continue };
-        let place = ConfigPlace { directory: &home.root, command: &role.acp, variable: &variable };
+        let command = role.program_of(kind);
+        let place = ConfigPlace { directory: &home.root, command, variable: &variable };
         let files = kind.config_files(&place);
         let texts = files.iter().filter_map(|path| host::files::read(path).ok().flatten());
         let own = texts.flat_map(|text| kind.own_servers(&text, &home.root)).filter(is_other);

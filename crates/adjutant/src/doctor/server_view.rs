@@ -55,7 +55,7 @@ fn of_kind(app: &App, kind: &KindStatus) -> Vec<Check> {
     let Some(path) = &kind.path else {
         let is_here = super::which(program, app.env.path.as_deref()).is_some();
         if !is_here && kind.login_unknown.is_none() {
-            // Nobody finds it, which was said already.
+            // No server finds it, which was reported already.
             return Vec::new();
         }
         let message = format!("the server does not find `{program}` on its PATH");

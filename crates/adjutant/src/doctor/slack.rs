@@ -16,7 +16,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Looks whether Slack takes the tokens.
 pub(crate) async fn look(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
     let Some(config) = Home::find(flag, env).ok().and_then(|home| {
-        // What is wrong with it was said already.
+        // Its problem was reported already.
         Config::load(&home, env, &[]).ok().map(|loaded| loaded.config)
     }) else {
         return Vec::new();

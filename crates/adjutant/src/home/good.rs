@@ -1,7 +1,7 @@
 //! A copy of the configuration, roles and templates that are in force.
 //!
 //! A server that starts by itself, after a crash or for another program, reads the copy: what an agent has written into
-//! the files meanwhile does not count before a person's command or action has read it and said what it changes.
+//! the files meanwhile does not count before a person's command or action has read it and shown what it changes.
 //!
 //! A home that was cleaned away, or never committed, keeps its rules: while nothing that people write is left in
 //! its folder, the copy in the state folder is read instead. One file is enough for the folder to count again.

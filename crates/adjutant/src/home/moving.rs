@@ -38,7 +38,7 @@ pub(crate) enum Moved {
     Done(Home, Lock),
     /// It stays where it is, because an agent runs
     Later,
-    /// Somebody holds the lock of the new folder
+    /// Another process holds the lock of the new folder
     Busy,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn finish(home: &Home, database: &str) -> Result<(), HomeError> {
     carry(&from, to, database)
 }
 
-/// Makes the folder of a state, for its owner alone. One that is there, because somebody named it, stays as it is.
+/// Makes the folder of a state, for its owner alone. One that is there already, because a person named it, stays as it is.
 pub(crate) fn make_folder(dir: &Path) -> Result<(), FileError> {
     files::make_dir(dir, Mode::Private)
 }
@@ -87,7 +87,7 @@ fn carry(from: &Path, to: &Path, database: &str) -> Result<(), HomeError> {
     files::remove(&from.join("server.lock"))?;
     files::remove(&to.join(state::MOVING))?;
     if from.file_name() == Some("state".as_ref()) {
-        // What somebody else has put there stays.
+        // Files that are not ours stay.
         drop(fs::remove_dir(from));
     }
     Ok(())

@@ -21,7 +21,7 @@ use crate::yaml::{self, Problem};
 pub(super) const RESERVED: [&str; 8] =
     ["agent", "args", "attempt", "env", "i", "input", "prompt", "task"];
 /// Attempts of a call, and seconds between them.
-const TRIES: u64 = 100;
+const MAX_ATTEMPTS: u64 = 100;
 const DEFAULT_RETRY_SECONDS: f64 = 0.05;
 
 /// Reads a scenario. `name` is what the file is called in messages.
@@ -272,7 +272,7 @@ impl RawStep {
             save: self.save.take(),
             expect: self.expect.take(),
             until: self.until.take(),
-            tries: self.tries.take().unwrap_or(Templated::Known(TRIES)),
+            tries: self.tries.take().unwrap_or(Templated::Known(MAX_ATTEMPTS)),
             pause: self.pause.take().unwrap_or(Templated::Known(DEFAULT_RETRY_SECONDS)),
             fails,
             patience: self.patience.map(seconds).transpose()?,

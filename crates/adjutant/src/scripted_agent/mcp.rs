@@ -30,8 +30,8 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// No tool takes longer: a wait ends after 240 s.
 const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 /// The pause before a call is sent again doubles from the one to the other.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LAST_PAUSE: Duration = Duration::from_millis(500);
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(10);
+const MAX_RETRY_DELAY: Duration = Duration::from_millis(500);
 
 /// Answer of a tool: its structured content, or its error body.
 pub(super) type Answer = Result<Value, Value>;
@@ -150,7 +150,7 @@ impl Mcp {
         }
         let body = json!({ "jsonrpc": "2.0", "id": number, "method": method, "params": params });
         let body = Bytes::from(body.to_string());
-        let (mut gone_since, mut pause) = (None, FIRST_PAUSE);
+        let (mut gone_since, mut pause) = (None, FIRST_RETRY_DELAY);
         loop {
             let exchange = self.exchange(headers.clone(), body.clone(), number);
             let source = match timeout(CALL_TIMEOUT, exchange).await {
@@ -167,7 +167,7 @@ impl Mcp {
                 return Err(CallError::Gone { patience: manner.patience, source });
             }
             sleep(pause.min(left)).await;
-            pause = LAST_PAUSE.min(pause * 2);
+            pause = MAX_RETRY_DELAY.min(pause * 2);
         }
     }
 

@@ -143,7 +143,7 @@ fn pour(out: &mut impl Write, bytes: u64, line: u64, filler: Filler) -> io::Resu
     Ok(())
 }
 
-/// Lets go of stdout and stderr: anyone who reads them sees their end.
+/// Closes stdout and stderr, so that their readers see the end.
 pub(super) fn close() -> io::Result<()> {
     io::stdout().flush()?;
     // Something must have these numbers, or the next file that is opened gets them.

@@ -142,7 +142,7 @@ pub(super) struct Limited {
     pub(super) seconds: Option<Templated<f64>>,
 }
 
-/// A use of a tool of the agent's own, said to have happened.
+/// A reported use of a tool of the agent's own.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OwnTool {

@@ -20,8 +20,8 @@ const GIT: Duration = Duration::from_secs(60);
 /// Retry time while another agent uses the same repository.
 const BUSY: Duration = Duration::from_secs(10);
 /// First poll interval for a file; it grows with time.
-const FIRST_LOOK: Duration = Duration::from_millis(5);
-const LAST_LOOK: Duration = Duration::from_millis(100);
+const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(5);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The folder an agent works in, and what its programs are given.
 #[derive(Debug)]
@@ -73,12 +73,12 @@ pub(super) enum WorkError {
     #[error("git did not run")]
     NoGit(#[from] RunError),
     /// Git refused.
-    #[error("`git {step}` failed: {said}")]
+    #[error("`git {step}` failed: {printed}")]
     Git {
         /// Command
         step: &'static str,
         /// Text
-        said: String,
+        printed: String,
     },
 }
 
@@ -136,14 +136,14 @@ impl Folder {
     /// Waits until there is such a file.
     pub(super) async fn wait(&self, path: &str, limit: Duration) -> Result<(), WorkError> {
         let file = self.path.join(path);
-        let (began, mut pause) = (Instant::now(), FIRST_LOOK);
+        let (began, mut pause) = (Instant::now(), FIRST_POLL_INTERVAL);
         while !file.exists() {
             let left = limit.saturating_sub(began.elapsed());
             if left.is_zero() {
                 return Err(WorkError::NoFile { path: path.to_owned(), limit });
             }
             sleep(pause.min(left)).await;
-            pause = LAST_LOOK.min(pause * 2);
+            pause = MAX_POLL_INTERVAL.min(pause * 2);
         }
         Ok(())
     }
@@ -188,7 +188,7 @@ impl Folder {
         let who: Vec<&str> = who.iter().map(String::as_str).collect();
         let commit = ["-c", "commit.gpgSign=false", "commit", "-q", "-m", message];
         match self.patiently("commit", &[&who[..], &commit].concat()).await {
-            Err(WorkError::Git { said, .. }) if said.contains("nothing to commit") => {
+            Err(WorkError::Git { printed, .. }) if printed.contains("nothing to commit") => {
                 Ok(Committed::Nothing)
             }
             done => done.map(|()| Committed::Yes),
@@ -200,16 +200,16 @@ impl Folder {
         let tries = async {
             loop {
                 let done = self.git(arguments).await?;
-                let said =
+                let printed =
                     String::from_utf8_lossy(&[done.stderr, done.stdout].concat()).trim().to_owned();
                 match done.exit.is_success() {
                     true => return Ok(()),
-                    false if said.contains("index.lock") => sleep(LAST_LOOK).await,
-                    false => return Err(WorkError::Git { step, said }),
+                    false if printed.contains("index.lock") => sleep(MAX_POLL_INTERVAL).await,
+                    false => return Err(WorkError::Git { step, printed }),
                 }
             }
         };
-        let busy = |_| WorkError::Git { step, said: "the repository is busy".to_owned() };
+        let busy = |_| WorkError::Git { step, printed: "the repository is busy".to_owned() };
         timeout(BUSY, tries).await.map_err(busy)?
     }
 

@@ -95,7 +95,7 @@ impl Editor {
         let (text, notes) = match self.edited(&file.text, changes) {
             Ok((text, config)) => (Ok(text), self.notes(&config, changes)),
             Err(problem) => {
-                // Anyone who looks for the mistake wants to know which of several changes it is.
+                // The message names the change that failed, of several.
                 let alone = changes.iter().filter_map(|change| {
                     let mut problem =
                         self.edited(&file.text, std::slice::from_ref(change)).err()?;

@@ -26,7 +26,7 @@ const START_POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// Start timeout of a server.
 const START: Duration = Duration::from_secs(10);
 /// Wait of an agent for a server, which it may not start itself.
-const AGENT_PATIENCE: Duration = Duration::from_secs(30);
+const AGENT_START_TIMEOUT: Duration = Duration::from_secs(30);
 /// Timeout of a health check.
 const HEALTH: Duration = Duration::from_secs(2);
 /// Beginning of an operator's token.
@@ -245,7 +245,7 @@ async fn find_or_start(at: &ServerLocation) -> Result<Client, ConnectError> {
         }
     }
     if at.inside_agent {
-        return await_for_agent(at, AGENT_PATIENCE).await;
+        return await_for_agent(at, AGENT_START_TIMEOUT).await;
     }
     if let Some(server) = &at.url_override {
         let source_of_name = server.source();

@@ -15,7 +15,7 @@ use crate::server_process::connect::{self, Ending};
 const MAX_RESTARTS: usize = 5;
 const WINDOW: Duration = Duration::from_secs(60);
 /// The pause before each restart in the window: none before the first, a client may be waiting.
-const PAUSES: [Duration; MAX_RESTARTS] = [
+const RESTART_DELAYS: [Duration; MAX_RESTARTS] = [
     Duration::ZERO,
     Duration::from_millis(100),
     Duration::from_millis(400),
@@ -135,7 +135,7 @@ impl Restarts {
         while self.0.front().is_some_and(|&at| now.duration_since(at) > WINDOW) {
             self.0.pop_front();
         }
-        match PAUSES.get(self.0.len()) {
+        match RESTART_DELAYS.get(self.0.len()) {
             _ if exit.is_success() => Next::End,
             Some(&pause) if wanted == WatchOutcome::Up => {
                 self.0.push_back(now);
@@ -156,7 +156,7 @@ mod tests {
         let (mut restarts, start) = (Restarts::default(), Instant::now());
         let second = Duration::from_secs(1);
         let crash = Exit::Signal(9);
-        for (number, pause) in (0_u32..).zip(PAUSES) {
+        for (number, pause) in (0_u32..).zip(RESTART_DELAYS) {
             assert_eq!(
                 restarts.after(crash, WatchOutcome::Up, start + second * number),
                 Next::Restart(pause)

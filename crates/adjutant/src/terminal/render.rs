@@ -63,7 +63,7 @@ impl Render {
         if self.is_json() {
             return writeln!(err, "{}", cli_error.body());
         }
-        // What is said of files and settings is long, and read by people alone.
+        // Messages about files and settings are long, and only people read them.
         let set = |text: &str| match cli_error.problem() {
             Some(_) => wrapped(text, usize::from(WIDTH) - 7).join("\n       "),
             None => plain(text),
@@ -207,7 +207,7 @@ pub(crate) fn room(used: usize) -> usize {
     if io::stdout().is_terminal() { usize::from(width()).saturating_sub(used) } else { usize::MAX }
 }
 
-/// Text by somebody else, without anything that a terminal would obey or that would turn it about.
+/// Foreign text without control sequences and without characters that change its direction.
 pub(crate) fn plain(text: &str) -> String {
     anstream::adapter::strip_str(text)
         .flat_map(str::chars)
@@ -236,7 +236,7 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     cut
 }
 
-/// A text of somebody else, set in.
+/// Foreign text, indented.
 pub(crate) fn quoted(text: &str) -> String {
     let mut page = Page::default();
     for line in plain(text).lines() {

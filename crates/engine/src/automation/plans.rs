@@ -89,7 +89,7 @@ struct Successor<'a> {
     tries: u32,
     /// Budget for the whole plan
     cap: Option<Usd>,
-    /// Why somebody else is needed
+    /// Why a successor is needed
     why: &'a str,
 }
 
@@ -165,7 +165,7 @@ fn move_own(
     let mut task = find_task(tx, &TaskRef::Id(plan.task))?;
     match task_change::apply_through(tx, &mut task, request, (None, now)) {
         Err(error) if error.is_transient() => Err(error),
-        // Somebody has decided about the task by hand.
+        // A person has decided about the task by hand.
         _ => Ok(()),
     }
 }

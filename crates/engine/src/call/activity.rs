@@ -77,7 +77,7 @@ impl ActivityLog {
         change(doing);
     }
 
-    /// An agent said something.
+    /// Notes a message of an agent.
     pub(crate) fn record_text(&self, agent: AgentId, text: &str, at: i64) {
         let line = one_line(text);
         if !line.is_empty() {

@@ -19,7 +19,7 @@ pub enum Principal {
     Operator,
     /// An agent
     Agent(AgentId),
-    /// Somebody whom the human lets look: at everything, and at nothing else
+    /// Reader with a shared link: it reads everything and changes nothing
     Viewer,
 }
 
@@ -55,7 +55,7 @@ pub struct Tab {
     pub void: CancellationToken,
 }
 
-/// Somebody who may come in, and by what.
+/// An identified caller, with its credential.
 #[derive(Debug, Clone)]
 pub struct Admission {
     /// Principal
@@ -88,7 +88,7 @@ impl Tokens {
         (seen.known.get(key).cloned(), seen.forgotten)
     }
 
-    /// Remembers what the record said, unless something was forgotten meanwhile: it may have been that.
+    /// Caches what was read from the record, unless an entry was dropped meanwhile: it may have been this one.
     fn put(&self, key: [u8; 32], admission: &Admission, forgotten: u64) -> bool {
         let mut seen = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let current = seen.forgotten == forgotten;

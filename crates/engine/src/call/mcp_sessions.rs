@@ -1,18 +1,30 @@
 //! MCP sessions and their subscriptions in the record, so that they outlive the server.
 
 use model::Timestamp;
+use serde::de::DeserializeOwned;
 use store::McpSession;
 
 use crate::call::identity::Principal;
 use crate::call::service::Calls;
+use crate::core::durable;
 use crate::core::error::ToolError;
 
-/// Reads a principal as the record has it.
-fn principal(text: &str) -> Option<Principal> {
+/// Decodes the owner of a session.
+fn decode_owner(text: &str, id: &str) -> Result<Principal, ToolError> {
     if text == Principal::Operator.to_string() {
-        return Some(Principal::Operator);
+        return Ok(Principal::Operator);
     }
-    text.parse().ok().map(Principal::Agent)
+    let agent = text.parse().map_err(|error| durable::damaged(row_of(id), "owner", error));
+    Ok(Principal::Agent(agent.map_err(renewable)?))
+}
+
+fn row_of(id: &str) -> String {
+    format!("MCP session `{id}`")
+}
+
+/// Adds that a client need not wait until the row is repaired.
+fn renewable(error: ToolError) -> ToolError {
+    error.hint("initialize a new session")
 }
 
 impl Calls {
@@ -22,18 +34,34 @@ impl Calls {
 
     /// Owner of an MCP session; `None` where the session does not exist.
     pub fn mcp_session_owner(&self, id: &str) -> Result<Option<Principal>, ToolError> {
-        Ok(self.session(id)?.and_then(|session| principal(&session.principal)))
+        self.session(id)?.map(|session| decode_owner(&session.principal, id)).transpose()
     }
 
-    /// Opening words of an MCP session, as JSON.
-    pub fn mcp_session_opening(&self, id: &str) -> Result<Option<String>, ToolError> {
-        Ok(self.session(id)?.map(|session| session.opening))
+    /// Opening words of an MCP session, decoded.
+    pub fn mcp_session_opening<T: DeserializeOwned>(
+        &self,
+        id: &str,
+    ) -> Result<Option<T>, ToolError> {
+        let decode = |session: McpSession| {
+            durable::decode(&session.opening, row_of(id), "opening").map_err(renewable)
+        };
+        self.session(id)?.map(decode).transpose()
     }
 
-    /// Every MCP session with its owner, the one opened first first.
+    /// Every MCP session with its owner, the one opened first first. One whose owner cannot be read is logged and left
+    /// out, so that it does not keep the others from their clients; its own client gets the error.
     pub fn mcp_sessions(&self) -> Result<Vec<(String, Principal)>, ToolError> {
         let all = self.store.read(|tx| tx.mcp_session_owners().map_err(ToolError::from))?;
-        Ok(all.into_iter().filter_map(|(id, by)| Some((id, principal(&by)?))).collect())
+        let mut sessions = Vec::new();
+        for (id, owner) in all {
+            match decode_owner(&owner, &id) {
+                Ok(owner) => sessions.push((id, owner)),
+                Err(error) => {
+                    tracing::error!(%error, "skipped an MCP session of an earlier server")
+                }
+            }
+        }
+        Ok(sessions)
     }
 
     /// Records an MCP session with its opening words.

@@ -96,7 +96,7 @@ pub(crate) trait Write: Tool {
 
 /// A tool that has an effect on the outside: it records what is to be done, and waits until it is.
 ///
-/// Anyone who does it reads the record. The request is remembered before it is fulfilled, so a caller that
+/// The service that fulfils it reads the record. The request is recorded before it is fulfilled, so a caller that
 /// leaves ends its waiting and nothing else.
 pub(crate) trait Ask: Tool {
     /// Handle of the requested effect. It is kept with the caller's key, so that the same call
@@ -208,7 +208,7 @@ impl<T: Ask> Asking for Typed<T> {
     }
 }
 
-/// Where what is said of a tool comes from.
+/// Source of a tool's description.
 enum Words {
     /// Its types
     Types { input: fn() -> Map<String, Value>, output: fn() -> Map<String, Value> },
@@ -268,7 +268,7 @@ impl ToolDef {
         }))
     }
 
-    /// The same, for anyone who may use another tool.
+    /// The same, permitted together with another tool.
     pub(crate) const fn governed_by(mut self, tool: &'static str) -> Self {
         self.governed_by = tool;
         self

@@ -22,8 +22,8 @@ const DAY_SECONDS: i64 = 24 * 60 * 60;
 /// A link for looking is good for so many days unless told otherwise,
 const LOOK_DAYS: u32 = 7;
 /// and never for more.
-const MOST_DAYS: u32 = 365;
-/// A link that has ended is remembered for so long, so that it can be said what is wrong with it.
+const MAX_DAYS: u32 = 365;
+/// Time for which an ended link is kept, to tell its users why it does not work.
 const REMEMBERED_SECONDS: i64 = DAY_SECONDS;
 /// Wrong codes accepted per minute; more is guessing.
 const GUESSES: u32 = 30;
@@ -33,7 +33,7 @@ const GUESSES: u32 = 30;
 pub enum Opened {
     /// For the operator: good once, and soon
     ToAct,
-    /// For somebody who may look, as often as wanted, for so many days
+    /// Read-only, as often as wanted, for so many days
     ToLook {
         /// Number of days, if not seven
         days: Option<u32>,
@@ -131,7 +131,7 @@ impl Calls {
         Ok(())
     }
 
-    /// The links that can be used or by which somebody is still in: those after one, and where more
+    /// The links that can be used or have live tabs: those after one, and where more
     /// begin, if there are more.
     pub fn links(
         &self,
@@ -177,8 +177,8 @@ impl Calls {
 
 fn look_seconds(days: Option<u32>) -> Result<i64, ToolError> {
     match days.unwrap_or(LOOK_DAYS) {
-        days @ 1..=MOST_DAYS => Ok(i64::from(days) * DAY_SECONDS),
-        _ => Err(ToolError::invalid(format!("`days` must be from 1 to {MOST_DAYS}"))
+        days @ 1..=MAX_DAYS => Ok(i64::from(days) * DAY_SECONDS),
+        _ => Err(ToolError::invalid(format!("`days` must be from 1 to {MAX_DAYS}"))
             .detail("field", "days")),
     }
 }

@@ -4,14 +4,14 @@ use std::error::Error;
 use std::fmt::{self, Write as _};
 
 use model::{AgentId, IncidentId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::StoreError;
 
 use crate::core::record_file::RecordError;
 
 /// Error code, decided once. Interfaces map codes, never single errors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are the specification's and say what they are")]
 pub enum Code {
@@ -160,30 +160,6 @@ impl ToolError {
         let source = self.source.as_deref();
         let join = source.and_then(|source| source.downcast_ref::<tokio::task::JoinError>());
         join.is_some_and(tokio::task::JoinError::is_panic)
-    }
-
-    /// As it is remembered with an outbox job that failed.
-    pub(crate) fn kept(&self) -> String {
-        let kept = json!({
-            "code": self.code, "message": self.message, "suggestions": self.suggestions,
-            "details": self.details, "causes": self.causes(),
-        });
-        kept.to_string()
-    }
-
-    /// An error that was remembered.
-    pub(crate) fn recalled(kept: &str) -> Self {
-        let kept: Value = serde_json::from_str(kept).unwrap_or_default();
-        let code = kept["code"].as_str().and_then(Code::parse).unwrap_or(Code::InternalError);
-        let mut error = Self::new(code, kept["message"].as_str().unwrap_or_default());
-        if let Some(suggestions) = kept["suggestions"].as_array() {
-            error.suggestions =
-                suggestions.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        }
-        if let Some(details) = kept["details"].as_object() {
-            error.details.clone_from(details);
-        }
-        error
     }
 
     /// True if a retry may succeed.

@@ -13,7 +13,7 @@ use crate::core::record_file::RecordError;
 use model::Timestamp;
 use model::placement::Placements;
 
-/// Time limit for each statement: anyone who typed a command waits for it.
+/// Time limit for each statement: a person at a terminal waits for it.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Age from which a list calls a host gone.

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::core::home_address::HomeAddress;
 use crate::core::record_file::RecordError;
 
-/// Time limit for each statement: a turn that takes longer is of no use to anybody.
+/// Time limit for each statement: a turn that takes longer has no use.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Connection of a host to the PostgreSQL of its homes.

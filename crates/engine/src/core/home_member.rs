@@ -23,7 +23,7 @@ use crate::core::shared_home::{CommitDurations, CrashSwitch, SharedHome};
 
 /// Interval at which a follower reads the log.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(250);
-/// Time after PostgreSQL has come back in which the owner may renew its lease before anybody else takes the home.
+/// Time after PostgreSQL has come back in which the owner may renew its lease before another server takes the home.
 const OWNER_GOES_FIRST: Duration = Duration::from_secs(2);
 /// Interval at which a follower looks whether a snapshot is due.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_secs(60);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use model::Timestamp;
 use store::{LiveRole, RoleSnapshot, StoreError, Tx};
 
+use crate::core::durable;
 use crate::core::handle::Core;
 use crate::core::record_file::RecordError;
 use crate::core::rights::{EarlierRights, Rights};
@@ -28,13 +29,13 @@ impl Core {
         let rights = Rights::of(&settings);
         let recorded = self.store.write(move |tx| {
             let mut recorded = record(tx, &current, &in_force.roles, now)?;
-            recorded.earlier = record_rights(tx, rights.clone(), &recorded.last_good, now)?;
+            record_rights(tx, rights.clone(), &mut recorded, now)?;
             Ok::<_, StoreError>(recorded)
         });
         let recorded = recorded.await?;
         settings.last_good_roles = recorded.last_good;
         settings.earlier_rights = recorded.earlier;
-        let mut warnings = Vec::new();
+        let mut warnings = recorded.damaged;
         for LiveRole { role, kind, agents } in recorded.live {
             if settings.roles.contains_key(&role) {
                 continue;
@@ -60,21 +61,30 @@ struct Recorded {
     last_good: BTreeMap<String, Role>,
     live: Vec<LiveRole>,
     earlier: Vec<EarlierRights>,
+    /// A sentence on each row that cannot be decoded; such a row permits nothing
+    damaged: Vec<String>,
 }
 
-/// Records the rights that come into force, and returns those that bound live agents.
+/// Records the rights that come into force, and reads those that bound live agents.
 fn record_rights(
     tx: &mut Tx<'_>,
     mut rights: Rights,
-    last_good: &BTreeMap<String, Role>,
+    recorded: &mut Recorded,
     now: Timestamp,
-) -> Result<Vec<EarlierRights>, StoreError> {
-    rights.add_last_good(last_good);
+) -> Result<(), StoreError> {
+    rights.add_last_good(&recorded.last_good);
     let body = serde_json::to_string(&rights)
         .map_err(|error| StoreError::Corrupt(format!("rights: {error}")))?;
     tx.rights_put(&body, now)?;
     tx.rights_prune()?;
-    Ok(tx.rights_snapshots()?.into_iter().map(EarlierRights::from).collect())
+    for snapshot in tx.rights_snapshots()? {
+        let (earlier, error) = EarlierRights::of(snapshot);
+        recorded.earlier.push(earlier);
+        recorded.damaged.extend(error.map(|error| {
+            format!("{}; agents that began under them may use no tool", error.message)
+        }));
+    }
+    Ok(())
 }
 
 /// Records the roles that could be read, and forgets those that nobody can have any more.
@@ -88,20 +98,23 @@ fn record(
         tx.role_snapshot_put(snapshot, now)?;
     }
     let live = tx.agents_live_by_role()?;
-    let mut last_good = BTreeMap::new();
+    let (mut last_good, mut damaged) = (BTreeMap::new(), Vec::new());
     for RoleSnapshot { name, body } in tx.role_snapshots()? {
         if current.iter().any(|role| role.name == name) {
             continue;
         }
         // A role that is still in force may get another agent before the new settings replace it.
         if in_force.contains_key(&name) || live.iter().any(|live| live.role == name) {
-            // A version that this program cannot read grants nothing.
-            if let Ok(role) = serde_json::from_str(&body) {
-                last_good.insert(name, role);
+            // A version that cannot be decoded grants nothing.
+            match durable::decode(&body, format_args!("role `{name}`"), "last good version") {
+                Ok(role) => {
+                    last_good.insert(name, role);
+                }
+                Err(error) => damaged.push(error.message),
             }
         } else {
             tx.role_snapshot_delete(&name)?;
         }
     }
-    Ok(Recorded { last_good, live, earlier: Vec::new() })
+    Ok(Recorded { last_good, live, earlier: Vec::new(), damaged })
 }

@@ -1,14 +1,13 @@
 //! Secrets in the engine: the values that this server knows, and redaction of texts.
 
-use model::redact::{is_secret_name, learn_secrets};
+use model::redact::{is_secret_name, learn_secrets, scrub};
 use serde_json::{Value, json};
 
 use crate::core::options::Options;
 use crate::core::output::Output;
 use crate::core::settings::{Settings, WebhookKey};
 
-pub(crate) use model::redact::LineRedactor;
-pub use model::redact::{redact, scrub};
+pub(crate) use model::redact::{LineRedactor, redact};
 
 /// Learns the secrets that the server was started with.
 pub(crate) fn learn_options(options: &Options) {

@@ -11,6 +11,8 @@ use model::policy::{Reach, Rules};
 use serde::{Deserialize, Serialize};
 use store::{Agent, RightsSnapshot};
 
+use crate::core::durable;
+use crate::core::error::ToolError;
 use crate::core::settings::{Asks, McpChoice, Role, Sandbox, Settings, is_bare};
 
 /// What agents may do, as the settings say it at one time.
@@ -79,9 +81,13 @@ pub struct EarlierRights {
     rights: Option<Rights>,
 }
 
-impl From<RightsSnapshot> for EarlierRights {
-    fn from(RightsSnapshot { number, body }: RightsSnapshot) -> Self {
-        Self { number, rights: serde_json::from_str(&body).ok() }
+impl EarlierRights {
+    /// Decodes recorded rights, and returns the error about those that cannot be read beside them.
+    pub(crate) fn of(RightsSnapshot { number, body }: RightsSnapshot) -> (Self, Option<ToolError>) {
+        match durable::decode(&body, format_args!("rights {number}"), "body") {
+            Ok(rights) => (Self { number, rights: Some(rights) }, None),
+            Err(error) => (Self { number, rights: None }, Some(error)),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Settings of an engine: permissions, roles, limits. Parsed elsewhere.
 
 mod looping;
+mod programs;
 mod reactions;
 mod retention;
 mod review;
@@ -11,13 +12,14 @@ mod worktrees;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use host::agent::UserServer;
+use host::agent::{Kind, UserServer};
 use model::Policy;
 use model::policy::Rules;
 use model::review::ReviewRequired;
 use serde::{Deserialize, Serialize};
 
 pub use self::looping::{HookSettings, LoopSettings};
+pub use self::programs::Programs;
 pub(crate) use self::reactions::EndReaction;
 pub use self::reactions::EndReactions;
 pub use self::retention::RetentionSettings;
@@ -207,7 +209,7 @@ pub struct Template {
     pub description: String,
     /// Arguments
     pub arguments: Vec<TemplateArgument>,
-    /// The kind that runs it: `claude` or `codex`
+    /// The kind that runs it, one with [`SpawnDefaults`](host::agent::SpawnDefaults)
     pub kind: String,
     /// The model
     pub model: Option<String>,
@@ -243,12 +245,9 @@ pub struct Role {
     pub description: Option<String>,
     /// The kind of agent that plays it; the configuration's default where absent
     pub kind: Option<String>,
-    /// Program and arguments of a `command` agent
-    pub command: Vec<String>,
-    /// Program and arguments of an `acp` agent
-    pub acp: Vec<String>,
-    /// The scenario of a `script` agent, a path relative to the project
-    pub script: Option<String>,
+    /// Programs of its agents
+    #[serde(flatten)]
+    pub programs: Programs,
     /// The model; the configuration's default where absent, the parent's where `inherit`
     pub model: Option<String>,
     /// The agent's own tools it may use; all of them where absent
@@ -297,17 +296,9 @@ pub enum McpChoice {
 }
 
 impl Role {
-    /// Keys of a role's file that name a program. Where a file names no kind, it is that of the first key that is given.
-    pub const PROGRAM_KEYS: [&str; 3] = ["command", "acp", "script"];
-
-    /// What such a key gives: a program and its arguments, or a path. Empty where it is not given.
-    pub fn program(&self, key: &str) -> Vec<String> {
-        match key {
-            "command" => self.command.clone(),
-            "acp" => self.acp.clone(),
-            "script" => self.script.iter().cloned().collect(),
-            _ => Vec::new(),
-        }
+    /// The program that agents of a kind run; empty where the role names none.
+    pub fn program_of(&self, kind: &dyn Kind) -> &[String] {
+        kind.role_key().map(|key| self.programs.get(key.name)).unwrap_or_default()
     }
 }
 

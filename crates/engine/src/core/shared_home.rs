@@ -23,7 +23,7 @@ pub struct SharedHome {
     crash: CrashSwitch,
 }
 
-/// Lets the process die at a step of a commit once it is armed: what a server writes before anybody calls is not meant.
+/// Lets the process die at a step of a commit once it is armed: what a server writes before the first call is not meant.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CrashSwitch(Arc<AtomicBool>);
 
@@ -91,7 +91,7 @@ impl SharedHome {
         Self { machine, lease, state: keeper.state(), crash }
     }
 
-    /// Notes that somebody calls: from now on a crash point of a commit counts.
+    /// Notes the first call: from now on a crash point of a commit counts.
     pub(crate) fn called(&self) {
         self.crash.0.store(true, Ordering::Release);
     }

@@ -1,7 +1,7 @@
 //! Topics of waiting calls, and their wake-up.
 //!
 //! One task reads the events for all who wait and rings only for those whom an event concerns, so that
-//! thousands of waiting calls cost nothing while others are busy. It lives as long as somebody waits.
+//! thousands of waiting calls cost nothing while others are busy. It lives as long as a call waits.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ const BATCH: u32 = 256;
 pub(crate) enum Topic {
     /// Whatever happens to an agent
     Agent(AgentId),
-    /// Mails to somebody
+    /// Mail to a recipient
     Inbox(Recipient),
     /// End of an outbox job
     OutboxJob(OutboxJobId),
@@ -94,7 +94,7 @@ struct WaitHandle {
     silent: AtomicBool,
 }
 
-/// Somebody who waits, as long as this lives.
+/// A waiting call, as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     hub: Arc<Hub>,
@@ -104,7 +104,7 @@ pub(crate) struct Waiter {
 }
 
 impl Topics {
-    /// Waits for topics from now on. Anyone who looks at the record after this and then at the bell misses
+    /// Waits for topics from now on. A caller that looks at the record after this and then at the bell misses
     /// nothing.
     pub(crate) fn wait_for(&self, store: &Store, topics: Vec<Topic>) -> Waiter {
         let bell = Arc::<WaitHandle>::default();

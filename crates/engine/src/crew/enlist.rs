@@ -45,7 +45,7 @@ pub struct Enlisted {
 }
 
 impl Crew {
-    /// Makes an agent that somebody else runs.
+    /// Makes an enlisted agent.
     pub async fn enlist(&self, recruit: Recruit) -> Result<Enlisted, ToolError> {
         let settings = self.settings();
         let role = find_role(&settings, &recruit.role)?;
@@ -61,7 +61,7 @@ impl Crew {
         Ok(Enlisted { agent: id, token, category })
     }
 
-    /// Ends an agent that somebody else runs, and voids its token.
+    /// Ends an enlisted agent, and voids its token.
     pub async fn discharge(&self, id: AgentId, reason: String) -> Result<Agent, ToolError> {
         let (engine, now) = (self.clone(), self.now());
         let agent = self.store.write(move |tx| leave(tx, &engine, id, &reason, now)).await?;

@@ -16,7 +16,7 @@ use crate::crew::run::finish::RunProgress;
 pub(crate) enum AfterProcess {
     /// It is over
     Over,
-    /// It is parked until somebody has it go on
+    /// It is parked until it is resumed
     Parked,
     /// It goes on at once, told this
     GoesOn(String),

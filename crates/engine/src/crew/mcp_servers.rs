@@ -105,7 +105,7 @@ impl McpChooser<'_> {
 
     /// The servers in the files that the agent's program knows.
     fn own(&self) -> Vec<OwnServer> {
-        let role_command = self.role.map(|role| role.acp.as_slice()).unwrap_or_default();
+        let role_command = self.role.map(|role| role.program_of(self.kind)).unwrap_or_default();
         let project = &self.settings.project;
         let files_at = |directory: &Path| {
             let place = ConfigPlace { directory, command: role_command, variable: self.variable };

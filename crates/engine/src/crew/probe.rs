@@ -113,10 +113,10 @@ fn unasked_programs(core: &Core) -> Vec<KindStatus> {
     for role in settings.roles.values() {
         let name = role.kind.as_deref().unwrap_or(&settings.default_kind);
         let Some(kind) = host::agent::kind(name) else { continue };
-        let (Some(why), Some(key)) = (kind.login_unknown(), kind.role_key()) else { continue };
+        let (Some(why), Some(_)) = (kind.login_unknown(), kind.role_key()) else { continue };
         let runner = settings.runners.get(name).cloned().unwrap_or_default();
-        let program = role.program(key.name).into_iter().next().or(runner.launch.binary.clone());
-        let Some(program) = program else { continue };
+        let program = role.program_of(kind).first().or(runner.launch.binary.as_ref());
+        let Some(program) = program.cloned() else { continue };
         if found.iter().any(|known| known.kind == name && known.program == program) {
             continue;
         }
@@ -156,7 +156,7 @@ fn outcome(launch: &Launch, limit: Duration, kind: &dyn Kind) -> LoginStatus {
     }
 }
 
-/// The last characters of what a program said: what went wrong comes last.
+/// The last characters of a program's output: errors come last.
 fn clip(text: &str) -> String {
     let text = redact(text.to_owned());
     let skip = text.chars().count().saturating_sub(MAX_MESSAGE_CHARS);

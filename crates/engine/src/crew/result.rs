@@ -87,9 +87,9 @@ pub(crate) struct AgentResult {
     /// Its last words, whole but for a very long beginning
     #[serde(default)]
     pub(crate) text: String,
-    /// What it said last itself, if it did not succeed or ended without a word: not why it failed
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(crate) said: String,
+    /// Its own last messages, if it did not succeed or ended without a summary: not why it failed
+    #[serde(default, rename = "said", skip_serializing_if = "String::is_empty")]
+    pub(crate) last_messages: String,
     /// The whole value it gave, where that says more than the fields above or a schema asked for it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) structured: Option<Value>,
@@ -124,13 +124,13 @@ impl AgentResult {
             questions: texts("questions"),
             pr_url: text("prUrl").map(str::to_owned),
             text: text("text").unwrap_or_default().to_owned(),
-            said: text("said").unwrap_or_default().to_owned(),
+            last_messages: text("said").unwrap_or_default().to_owned(),
             structured: value.get("structured").cloned(),
             problems: texts("problems"),
         })
     }
 
-    /// Tells what really changed where the agent said nothing about it.
+    /// Adds the changes that git has where the agent named none.
     pub(crate) fn complete(&mut self, changes: Vec<String>) {
         if self.changes.is_empty() {
             self.changes = changes;
@@ -166,7 +166,7 @@ pub(crate) fn read_result(
         questions: Vec::new(),
         pr_url: None,
         text: last_words(words),
-        said: String::new(),
+        last_messages: String::new(),
         structured: None,
         problems: Vec::new(),
     };
@@ -274,7 +274,7 @@ fn list(value: Option<&Value>) -> Vec<String> {
     entries
 }
 
-/// The end of what was said, and how much came before it.
+/// The end of a text, with a note on how much came before it.
 fn last_words(words: &str) -> String {
     let kept = tail(words, TEXT);
     match words.len() - kept.len() {

@@ -1,5 +1,5 @@
 //! Compares git with the record. Repairs nothing: a disagreement is a bug or
-//! somebody else's hand.
+//! another hand.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -20,7 +20,7 @@ use crate::delivery::worktree_setup::BRANCHES;
 /// Rows read at once.
 const ROWS: u32 = 500;
 /// Repeated looks when something changed meanwhile.
-const LOOKS: u32 = 5;
+const MAX_PASSES: u32 = 5;
 
 /// State according to the record.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl Delivery {
         loop {
             let before = *last.borrow();
             let found = self.differences()?;
-            if found.is_empty() || looks == LOOKS || *last.borrow() == before {
+            if found.is_empty() || looks == MAX_PASSES || *last.borrow() == before {
                 return Ok(found);
             }
             looks += 1;
@@ -177,7 +177,7 @@ impl Record {
         Ok(found)
     }
 
-    /// Every branch of ours is somebody's.
+    /// Every branch of ours belongs to an agent.
     fn branches_known(&self, repo: &Repo) -> Result<Vec<Disagreement>, ToolError> {
         let mut found = Vec::new();
         for (branch, _) in repo.branches(BRANCHES)? {

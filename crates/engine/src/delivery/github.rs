@@ -1,5 +1,5 @@
 //! GitHub as the engine sees it: a client from the settings and the operator's secrets, what its errors mean to
-//! anyone who calls a tool, and where the token may go. [`follow`] learns what becomes of pull requests.
+//! the caller of a tool, and where the token may go. [`follow`] learns what becomes of pull requests.
 
 pub(crate) mod follow;
 
@@ -51,7 +51,7 @@ impl From<GitHubError> for ToolError {
     }
 }
 
-/// Nobody gave us a token. Anyone who calls a tool may not use it here, and only the operator can change that.
+/// There is no token. The caller of a tool cannot change that; only the operator can.
 fn no_token() -> ToolError {
     ToolError::denied("the server has no GitHub token")
         .hint(

@@ -41,7 +41,7 @@ fn notes_of<N: DeserializeOwned>(job: &OutboxJob) -> Result<Option<N>, JobError>
     decode_notes(job).map_err(JobError::Never)
 }
 
-/// Writes down what is known of an outbox job, for anyone who begins it again.
+/// Stores the notes of an outbox job, for its next start.
 async fn note<N: Serialize>(engine: &Core, id: OutboxJobId, notes: &N) -> Result<(), ToolError> {
     let notes = serde_json::to_string(notes).map_err(ToolError::internal)?;
     Ok(engine.store.write(move |tx| tx.outbox_job_set_notes(id, &notes)).await?)

@@ -58,7 +58,7 @@ pub(crate) fn send<W: Serialize>(
     Ok(id)
 }
 
-/// The same, under a name that somebody knows already.
+/// The same, under an id that was given out already.
 pub(crate) fn send_as<W: Serialize>(
     tx: &mut Tx<'_>,
     id: OutboxJobId,
@@ -92,7 +92,7 @@ pub(crate) fn outcome<A: DeserializeOwned>(
     let job = tx.outbox_job_get(id)?;
     let job = job.ok_or_else(|| ToolError::not_found(format!("there is no outbox job `{id}`")))?;
     if let Some(error) = &job.error {
-        return Err(ToolError::recalled(error));
+        return Err(durable::decode_error(error, row_of(&job))?);
     }
     let decode = |text| durable::decode(text, row_of(&job), "answer");
     job.answer.as_deref().map(decode).transpose()

@@ -190,7 +190,7 @@ pub(crate) fn ended(
     let Some(review) = tx.review_by(agent.id)?.filter(|review| !review.state.is_over()) else {
         return Ok(());
     };
-    // What it said is on its way, and ends the review when it arrives.
+    // Its feedback is on its way, and ends the review when it arrives.
     let on_its_way = tx.outbox_job_open_of(OutboxJobKind::Feedback, review.coder)?;
     if on_its_way.is_some_and(|job| job.caller == Some(agent.id)) {
         return Ok(());
@@ -216,7 +216,7 @@ pub(crate) fn ended(
         failures + 1,
         limits.abandon_after,
     );
-    let cut_short = CutShort { state: ReviewState::Silent, said: text.as_deref(), why, next };
+    let cut_short = CutShort { state: ReviewState::Silent, last_text: text.as_deref(), why, next };
     words::cut_short(tx, settings, &review, cut_short, now)
 }
 
@@ -288,7 +288,7 @@ fn unheard(
     Ok((!words.is_empty()).then(|| words.join("\n\n")))
 }
 
-/// Ends reviews that take too long and reviewers that have said their word. Says when to look again.
+/// Ends reviews that take too long and reviewers that are done. Returns when to look again.
 pub(crate) async fn sweep(engine: &Core, now: Timestamp) -> Result<Option<Timestamp>, ToolError> {
     let settings = engine.settings();
     let patience = i64::from(settings.review.timeout_hours).saturating_mul(3_600_000);
@@ -349,7 +349,7 @@ fn time_out(
                 `create_pull_request`."
         .to_owned();
     let text = Some(text).filter(|text| !text.is_empty());
-    let cut_short = CutShort { state: ReviewState::TimedOut, said: text, why, next };
+    let cut_short = CutShort { state: ReviewState::TimedOut, last_text: text, why, next };
     words::cut_short(tx, settings, &review, cut_short, now)?;
     let reason = format!("its review was not over after {hours} hours");
     let request = StopRequest { outcome: Outcome::TimedOut, reason };

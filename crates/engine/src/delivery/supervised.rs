@@ -88,7 +88,7 @@ async fn listen(folder: &RunFolder) {
     }
 }
 
-/// The end of what a run said.
+/// The end of a run's output.
 pub(crate) fn tail(folder: &RunFolder) -> Result<String, FileError> {
     let mut reader = folder.output(Position::default());
     let (mut kept, mut size) = (VecDeque::new(), 0);

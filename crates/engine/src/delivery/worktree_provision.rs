@@ -214,7 +214,7 @@ fn left_over(files: &[String]) -> Option<String> {
     ))
 }
 
-/// Waits until somebody wants the agent to end.
+/// Waits until a stop of the agent is requested.
 async fn stop_requested(engine: &Core, id: AgentId) -> Result<(), ToolError> {
     let kinds = EventKinds::of(&[EventKind::AgentStopping, EventKind::AgentFinished]);
     let stopped = follow::find(&engine.store, kinds, |tx| {
@@ -230,7 +230,7 @@ async fn stop_requested(engine: &Core, id: AgentId) -> Result<(), ToolError> {
 /// Why a set-up failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SetupFault {
-    /// Its command said so
+    /// Its command reported so
     Command,
     /// It could not be started, took too long or was killed, whatever is in the worktree
     Conditions,

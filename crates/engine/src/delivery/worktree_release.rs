@@ -8,7 +8,7 @@ use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::delivery::outbox;
 
-/// Has the worktrees looked after that an agent's end leaves without anybody in them.
+/// Releases the worktrees that an agent's end leaves without a live agent in them.
 pub(crate) fn settle_worktrees(
     tx: &mut Tx<'_>,
     settings: &Settings,

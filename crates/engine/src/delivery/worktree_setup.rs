@@ -63,7 +63,7 @@ enum WorktreeStart {
 
 fn place(settings: &settings::Settings, agent: &Agent) -> WorktreeStart {
     let Some(role) = settings.role_of(&agent.role) else { return WorktreeStart::Given };
-    // A folder with a whole path is where somebody wants it, and not in a worktree.
+    // A folder with an absolute path is used as it is, and not inside a worktree.
     let elsewhere = agent.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).is_absolute());
     let usual = settings.worktrees.fresh.contains(&agent.category);
     match role.worktree {
@@ -204,7 +204,7 @@ fn worked_before(engine: &Core, agent: &Agent) -> Result<Option<AgentId>, ToolEr
     })
 }
 
-/// Waits until the worktree of somebody who has ended is looked after: what was left there uncommitted is where the next
+/// Waits until the worktree of an ended agent is released: what was left there uncommitted is where the next
 /// one begins. Who cannot wait any longer begins with what is committed.
 pub(crate) async fn settled(engine: &Core, before: AgentId) -> Result<(), ToolError> {
     let patience = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
@@ -308,7 +308,7 @@ fn origin(
         Some(commit) => commit,
         None => match repo.branch_create(&branch, &commit) {
             Ok(()) => commit,
-            // Somebody else came first.
+            // Another process was first.
             Err(error) => head(&branch)?.ok_or(error)?,
         },
     };
@@ -400,7 +400,7 @@ pub(crate) fn point_to_home(engine: &Core, worktree: &Path) -> Result<(), ToolEr
     }
 }
 
-/// Has git ask before a commit in a worktree whether somebody else has reserved its files.
+/// Has git check before a commit in a worktree that no other agent has reserved its files.
 fn guard(engine: &Core, worktree: &Path) -> Result<(), ToolError> {
     let folder = engine.options.state.join("hooks");
     let environment = &engine.options.operator_environment;

@@ -23,11 +23,11 @@ use crate::delivery::service::Delivery;
 use crate::delivery::worktree_setup;
 
 /// Commits are counted up to here.
-const MOST_COMMITS: usize = 1000;
+const MAX_COMMITS: usize = 1000;
 /// Worktrees that are looked at at the same time.
-const LOOKERS: usize = 8;
+const CONCURRENT_LOOKUPS: usize = 8;
 /// Uncommitted files listed.
-const MOST_FILES: usize = 100;
+const MAX_FILES: usize = 100;
 
 /// Answer of the outbox job.
 #[derive(Debug, Default, Deserialize)]
@@ -124,7 +124,7 @@ impl Delivery {
 
 /// Looks at many worktrees, several at a time: each is a process, which waits for the disk.
 fn look_at_all(repo: Result<&Repo, &GitError>, worktrees: &mut [&mut WorktreeView]) {
-    let share = worktrees.len().div_ceil(LOOKERS).max(1);
+    let share = worktrees.len().div_ceil(CONCURRENT_LOOKUPS).max(1);
     thread::scope(|scope| {
         for part in worktrees.chunks_mut(share) {
             scope.spawn(move || {
@@ -150,7 +150,7 @@ fn look(repo: &Repo, worktree: &WorktreeView) -> WorktreeGit {
     };
     let mut files = [state.staged, state.unstaged, state.untracked].concat();
     let uncommitted = files.len();
-    files.truncate(MOST_FILES);
+    files.truncate(MAX_FILES);
     let (in_progress, head) = (state.in_progress, state.head);
     WorktreeGit { uncommitted, in_progress, head, files, ..WorktreeGit::default() }
 }
@@ -172,8 +172,8 @@ fn count_commits(repo: &Repo, worktrees: &mut [&mut WorktreeView]) {
         for (view, count) in views.into_iter().zip(counts) {
             match count {
                 Ok((ahead, behind)) => {
-                    view.ahead = Some(ahead.min(MOST_COMMITS));
-                    view.behind = Some(behind.min(MOST_COMMITS));
+                    view.ahead = Some(ahead.min(MAX_COMMITS));
+                    view.behind = Some(behind.min(MAX_COMMITS));
                 }
                 Err(error) => view.problem = Some(error.to_string()),
             }

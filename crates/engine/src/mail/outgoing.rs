@@ -1,4 +1,4 @@
-//! Mails that Adjutant itself writes, or that somebody writes through it.
+//! Mail that Adjutant itself writes, or that agents and people write through it.
 
 use model::{MailId, TaskId, Timestamp};
 use store::{Agent, EventDraft, Inbox, Mail, NewMail, Recipient, Sender, Tx};
@@ -125,7 +125,7 @@ pub(crate) fn forward_unread(
     hand_over_unread(tx, agent, to, now)
 }
 
-/// Gives every mail that an agent did not read to somebody else, and tells of each.
+/// Forwards every unread mail of an agent, and writes an event for each.
 pub(crate) fn hand_over_unread(
     tx: &mut Tx<'_>,
     agent: &Agent,

@@ -19,10 +19,10 @@ use crate::crew::context::task_context;
 use crate::crew::projection;
 
 /// Changes that come in a burst are written once.
-const GATHER: Duration = Duration::from_millis(100);
+const BATCH_DELAY: Duration = Duration::from_millis(100);
 
 /// At its start a mirror writes the tasks anew that so many last events told of.
-const CATCH_UP: i64 = 10_000;
+const MAX_CATCH_UP_EVENTS: i64 = 10_000;
 
 /// Tasks whose files are still written once the server ends. The next start writes the others: an end
 /// must not take longer the more there is to tell.
@@ -126,7 +126,7 @@ impl Mirror {
         self.day = day;
         // A server that was killed may have left files of tasks behind; not further than this.
         self.seen = until;
-        let mut after = until.saturating_sub(CATCH_UP).max(0);
+        let mut after = until.saturating_sub(MAX_CATCH_UP_EVENTS).max(0);
         let mut tasks = BTreeSet::new();
         while after < until {
             let events = self.events(after)?;
@@ -222,7 +222,7 @@ impl EventReaction for Mirror {
     async fn react(&mut self) -> Result<NextRun, ToolError> {
         if !self.is_behind {
             // Cut short by the end, after which the rest is written.
-            _ = self.stop.run_until_cancelled(tokio::time::sleep(GATHER)).await;
+            _ = self.stop.run_until_cancelled(tokio::time::sleep(BATCH_DELAY)).await;
         }
         self.write().await?;
         Ok(NextRun::News)

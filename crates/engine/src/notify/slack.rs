@@ -35,9 +35,9 @@ const LIVE: i64 = 14 * 86_400;
 /// State shared by the loops and the operator's actions.
 #[derive(Debug, Default)]
 pub(crate) struct SlackState {
-    /// Something was said to us
+    /// A message was received
     heard: Notify,
-    /// Something is to be said
+    /// A message is to be sent
     to_say: Notify,
     now: Mutex<Now>,
 }
@@ -119,7 +119,7 @@ impl SlackService {
     }
 }
 
-/// Acts on what was said, and tells what happened.
+/// Processes received messages, and answers them.
 struct SlackReactor {
     engine: Notifications,
     /// Last event processed; it may be ahead of the record where there was nothing to tell

@@ -1,6 +1,6 @@
 //! Webhooks: others are told of events, at least once, and of what belongs together in order.
 //!
-//! It follows the events by their numbers like everybody else. What somebody wants to be told becomes a row, in the
+//! It follows the events by their numbers like every follower. Each message that an endpoint wants becomes a row, in the
 //! transaction that moves the place up to which the events were looked at; so nothing is lost and nothing is made twice.
 //! Rows stand in lines (`model::webhook::line`). The first of each line is sent, lines side by side but not too many at
 //! once, and what came of it is written down. A server that dies in between sends it again, under the same id.
@@ -37,7 +37,7 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(15);
 /// Delay before a retry after a store error.
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// For so long is remembered what is no longer configured, in seconds.
-const REMEMBERED: i64 = 30 * 86_400;
+const KEPT_SECONDS: i64 = 30 * 86_400;
 
 /// State shared by the loop and the operator's actions.
 #[derive(Debug, Default)]
@@ -125,7 +125,7 @@ impl WebhookService {
         let agreed = self.engine.store.write(move |tx| {
             let (now, rows) = (clock.now(), tx.webhooks()?);
             for row in &rows {
-                let old = |gone: Timestamp| gone.after_seconds(REMEMBERED) < now;
+                let old = |gone: Timestamp| gone.after_seconds(KEPT_SECONDS) < now;
                 match hooks.iter().find(|(name, _)| *name == row.name) {
                     None if row.gone_at.is_some_and(old) => tx.webhook_forget(&row.name)?,
                     None => tx.webhook_gone(&row.name, now)?,
@@ -133,7 +133,7 @@ impl WebhookService {
                         if row.gone_at.is_some() {
                             tx.webhook_begin(name, now)?;
                         }
-                        // What was said of another address says nothing of this one.
+                        // Failures of another address mean nothing for this one.
                         if row.disabled_for.as_ref().is_some_and(|about| about != hash) {
                             tx.webhook_enable(name, now)?;
                         }

@@ -76,7 +76,7 @@ impl Read for ReadResource {
     }
 }
 
-/// The tool that tells who is at work: anyone who may use it may read of agents.
+/// The tool whose permission covers reading agents.
 const LIST_AGENTS: &str = "mcp__harness__list_agents";
 /// The tool that tells the same of a task as its resource does.
 const TASK_CONTEXT: &str = "mcp__harness__get_task_context";

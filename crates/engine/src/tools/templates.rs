@@ -89,12 +89,13 @@ fn tool_of(template: &Template) -> &'static ToolDef {
 }
 
 fn described(template: &Template) -> Described {
+    let defaults = host::agent::kind(&template.kind).and_then(|kind| kind.spawn_defaults());
     let title = template.description.lines().next().unwrap_or_default().to_owned();
     let description = format!(
         "{}\n\nStarts a {} sub-agent with a prepared prompt. Waits up to {WAIT} seconds; for an agent that\n\
          is still running then, the answer has its `spawn_id`, and `get_result` continues to wait.",
         template.description,
-        if template.kind == "codex" { "Codex" } else { "Claude" },
+        defaults.map_or("", |defaults| defaults.title),
     );
     let mut input = input_schema(template);
     let mut besides = schema::<ContextOptions>();
@@ -134,10 +135,7 @@ impl Prepared {
         let (arguments, besides) = self.read(raw)?;
         let template = self.0;
         let prompt = render(template, &arguments)?;
-        let usual = match template.kind.as_str() {
-            "codex" => Spawn::codex(prompt),
-            _ => Spawn::claude(prompt),
-        };
+        let usual = Spawn::of(&template.kind, prompt)?;
         Ok(Spawn {
             model: template.model.clone().or(usual.model),
             tools: template.tools.clone().or(usual.tools),

@@ -27,7 +27,7 @@ const LIFE_EVENTS: u32 = 200;
 /// Number of agents that have not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveAgents {
-    /// All of them, also those that somebody else runs
+    /// All of them, enlisted ones too
     pub all: i64,
     /// Those run by Adjutant that are at work
     pub running: usize,

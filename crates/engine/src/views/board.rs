@@ -19,10 +19,10 @@ use crate::views::service::Views;
 use row::Rows;
 
 /// Limits of a text search: number of words and total length.
-const MOST_WORDS: usize = 8;
-const LONGEST_SEARCH: usize = 200;
+const MAX_WORDS: usize = 8;
+const MAX_SEARCH_CHARS: usize = 200;
 /// Single tasks returned at once.
-const MOST_ROWS: usize = 100;
+const MAX_ROWS: usize = 100;
 
 /// Query for the board.
 #[derive(Debug, Clone, Default)]
@@ -48,9 +48,9 @@ impl BoardRequest {
         };
         let length = self.words.chars().count();
         let words: Vec<&str> = self.words.split_whitespace().collect();
-        if length > LONGEST_SEARCH || words.len() > MOST_WORDS {
+        if length > MAX_SEARCH_CHARS || words.len() > MAX_WORDS {
             return Err(ToolError::invalid(format!(
-                "`q` has {} words and {length} characters; the limits are {MOST_WORDS} and {LONGEST_SEARCH}",
+                "`q` has {} words and {length} characters; the limits are {MAX_WORDS} and {MAX_SEARCH_CHARS}",
                 words.len()
             ))
             .hint("search for fewer words")
@@ -179,9 +179,9 @@ impl Views {
 
     /// Single tasks by their numbers; numbers that no task has are left out.
     pub async fn board_rows(&self, numbers: Vec<i64>) -> Result<Tasks, ToolError> {
-        if numbers.len() > MOST_ROWS {
+        if numbers.len() > MAX_ROWS {
             return Err(ToolError::invalid(format!(
-                "`numbers` has {} numbers; the limit is {MOST_ROWS}",
+                "`numbers` has {} numbers; the limit is {MAX_ROWS}",
                 numbers.len()
             ))
             .detail("field", "numbers"));

@@ -163,7 +163,7 @@ fn queue(look: &Look<'_>, after: i64, limit: u32) -> Result<Page<Agent>, ToolErr
     let mut items: Vec<Agent> = Vec::new();
     let mut places = look.queue.iter();
     if after != 0 {
-        // Anyone who has got a place meanwhile was before all who have not.
+        // An agent that was placed meanwhile was before all that were not.
         let seen = |id: &AgentId| {
             Ok::<_, ToolError>(tx_number(look.tx, *id)?.is_some_and(|number| number == after))
         };

@@ -14,13 +14,13 @@ use crate::mail::asking;
 use crate::views::service::Views;
 
 /// Mails read at once.
-const AT_ONCE: u32 = 200;
+const READ_BATCH: u32 = 200;
 /// Mails searched per page; a page may be short while its cursor goes on.
-const LOOKED_AT: usize = 2000;
+const MAX_SEARCHED: usize = 2000;
 /// Characters of a mail shown in a list.
 const PREVIEW: usize = 160;
 /// Longest reply chain followed.
-const LONGEST_CHAIN: usize = 1000;
+const MAX_THREAD_DEPTH: usize = 1000;
 
 /// Query for mails.
 #[derive(Debug, Clone)]
@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
             }
             way.push(at);
             match self.tx.mail_answers(at)? {
-                Some(before) if way.len() < LONGEST_CHAIN => at = before,
+                Some(before) if way.len() < MAX_THREAD_DEPTH => at = before,
                 _ => break at,
             }
         };
@@ -204,7 +204,7 @@ impl Views {
                 let (mut letters, mut looked, mut before) = (Vec::new(), 0, request.before);
                 loop {
                     let from = before.unwrap_or(i64::MAX);
-                    let page = tx.mail_newest(request.place(), from, AT_ONCE)?;
+                    let page = tx.mail_newest(request.place(), from, READ_BATCH)?;
                     for line in page.items {
                         (looked, before) = (looked + 1, Some(line.number));
                         if request.wants(&line, text.as_deref()) {
@@ -218,7 +218,7 @@ impl Views {
                     if page.next.is_none() && !full {
                         return Ok(MailList { letters, next_cursor: None });
                     }
-                    if full || looked >= LOOKED_AT {
+                    if full || looked >= MAX_SEARCHED {
                         return Ok(MailList { letters, next_cursor: before });
                     }
                 }

@@ -7,6 +7,7 @@ mod budgets;
 mod clean;
 mod context;
 mod crew;
+mod damaged;
 mod door;
 mod epics;
 mod files;

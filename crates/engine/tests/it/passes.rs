@@ -158,6 +158,6 @@ async fn links_and_logins_are_on_record_without_their_secrets() {
         assert!(body.contains(&link.id.to_string()), "{body}");
         assert!(!body.contains(&link.code) && !body.contains(&token), "{body}");
     }
-    let said = engine::redact(format!("{} {token}", link.code));
+    let said = model::redact::redact(format!("{} {token}", link.code));
     assert_eq!(said, "adjlink_[redacted] adjtab_[redacted]", "nor if somebody pastes them");
 }

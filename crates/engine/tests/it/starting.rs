@@ -25,7 +25,7 @@ fn engine_with(folder: &Path, supervisor: &str) -> Engine {
         name: "hand".into(),
         category: "worker".into(),
         kind: Some("command".into()),
-        command: vec!["true".into()],
+        programs: [("command".to_owned(), vec!["true".to_owned()])].into_iter().collect(),
         ..Role::default()
     };
     let mut settings = Settings::default();

@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 
 use self::talk::Talk;
 use super::{
-    Brief, ConfigPlace, Conversation, Kind, Plan, PlanError, Probes, SnapshotError, Supports,
-    TranscriptEntry, UserServer,
+    Brief, ConfigPlace, Conversation, Kind, Plan, PlanError, Probes, SnapshotError, SpawnDefaults,
+    Supports, TranscriptEntry, UserServer,
 };
 use crate::run::OutputLine;
 
@@ -55,6 +55,15 @@ impl Kind for Claude {
             plain_output: false,
             reads: &["CLAUDE.md"],
         }
+    }
+
+    fn spawn_defaults(&self) -> Option<SpawnDefaults> {
+        Some(SpawnDefaults {
+            title: "Claude",
+            model: Some("sonnet"),
+            tools: Some(&["Bash", "Read", "Glob", "Grep"]),
+            timeout: 300,
+        })
     }
 
     fn login_advice(&self) -> &'static str {

@@ -2,7 +2,7 @@
 //! configuration says `steer: false`, run once through `codex exec`.
 //!
 //! - The role's `tools` and `disallowedTools` do not apply: Codex has its sandbox instead. Nor can
-//!   `exec` ask anybody; what its sandbox forbids is refused.
+//!   `exec` ask; what its sandbox forbids is refused.
 //! - A conversation is gone on with by the app server in any case. `exec` reports the tokens of the
 //!   whole conversation and not where it took it up, so that they would be counted twice.
 //! - Its own subagents are off, so that no agent escapes the record, and so are plugins and apps,
@@ -29,7 +29,7 @@ use self::exec::Exec;
 use self::server::Server;
 use super::{
     Brief, ConfigPlace, Conversation, Kind, OwnServers, PermissionVerdict, Plan, PlanError, Probes,
-    SnapshotError, Step, Supports, TranscriptEntry, UserServer,
+    SnapshotError, SpawnDefaults, Step, Supports, TranscriptEntry, UserServer,
 };
 use crate::run::{OutputLine, Stdin};
 
@@ -78,6 +78,10 @@ impl Kind for Codex {
             plain_output: false,
             reads: &["AGENTS.md"],
         }
+    }
+
+    fn spawn_defaults(&self) -> Option<SpawnDefaults> {
+        Some(SpawnDefaults { title: "Codex", model: None, tools: None, timeout: 120 })
     }
 
     fn login_advice(&self) -> &'static str {

@@ -38,13 +38,16 @@ pub(super) const PLAIN_SUPPORTS: Supports = Supports {
     reads: &[],
 };
 
+/// Its name.
+pub(super) const NAME: &str = "command";
+
 /// The kind.
 #[derive(Debug)]
 pub(super) struct Command;
 
 impl Kind for Command {
     fn name(&self) -> &'static str {
-        "command"
+        NAME
     }
 
     fn supports(&self) -> Supports {
@@ -56,7 +59,7 @@ impl Kind for Command {
     }
 
     fn role_key(&self) -> Option<RoleKey> {
-        Some(RoleKey { name: "command", is_required: true, is_path: false })
+        Some(RoleKey { name: NAME, is_required: true, is_path: false })
     }
 
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {

@@ -45,7 +45,7 @@ impl Outcome {
     /// It is done, well.
     pub(super) fn well(&mut self, text: &str) -> Step {
         let verdict = match &self.value {
-            // What a status means by somebody's schema is not ours to know.
+            // The meaning of a status in a foreign schema is not known.
             Some(value) if !self.has_schema => report::verdict(value),
             _ => EndReportStatus::Success,
         };
@@ -65,7 +65,7 @@ impl Outcome {
         self.tell(EndReport { verdict, text: text.to_owned(), value: None })
     }
 
-    /// The program is gone. Unless all was said before, that is the news.
+    /// The program has exited. Unless it reported its end before, this is its end.
     pub(super) fn gone(&mut self, text: &str) -> Vec<Step> {
         if self.is_told {
             return Vec::new();

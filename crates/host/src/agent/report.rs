@@ -15,7 +15,7 @@
 //! Each `usage` adds to those before it; it may also have `cache_read_tokens` and
 //! `cache_write_tokens`. A `tool` begins, and ends with `done`; one that has both `input` and
 //! `done` tells of a whole call, and with `output` what came of it. A `message` is Markdown for
-//! anyone who watches, a `thought` the same in a lower voice. What is not understood is left out.
+//! people who watch, a `thought` the same, dimmed. What is not understood is left out.
 
 use model::money::Usd;
 use serde_json::Value;

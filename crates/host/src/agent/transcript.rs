@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::notes;
 use crate::run::{OutputLine, Stream};
 
-/// One thing that an agent said, did or was told.
+/// One message, action or input of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TranscriptEntry {
     /// Kind of the item

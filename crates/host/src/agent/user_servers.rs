@@ -15,7 +15,7 @@ use crate::run::SLOT_PREFIX;
 /// The project's file.
 pub const PROJECT_FILE: &str = ".mcp.json";
 
-/// A server that somebody configured, in Claude Code's form. Its `Debug` output has the name alone.
+/// A configured server, in Claude Code's form. Its `Debug` output has the name alone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UserServer {
     /// Its name
@@ -211,7 +211,7 @@ impl Slot {
         format!("{SLOT_PREFIX}{}", self.0)
     }
 
-    /// Its place in a line that is said with the values of variables.
+    /// Its place in a line that is sent with the values of variables.
     pub(super) fn placeholder(self) -> String {
         format!("${{{}}}", self.name())
     }

@@ -46,7 +46,7 @@ const SAFE_SETTINGS: [&str; 23] = [
 ];
 /// Pattern of settings that make git run programs, or that hide such settings.
 const PROGRAM_SETTINGS_PATTERN: &str = r"^(filter\..*|merge\..*\.driver|core\.(bare|sparsecheckout)|extensions\.worktreeconfig|include(if)?\..*)$";
-/// The first pause before somebody's lock is tried again; each pause is twice the one before.
+/// First delay before a held lock is tried again; each delay is twice the one before.
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(5);
 /// No pause is longer: all in all they are two and a half seconds.
 const MAX_RETRY_DELAY: Duration = Duration::from_millis(1_280);
@@ -141,7 +141,7 @@ impl GitInvocation {
         process::run_with_input(&launch, &self.input, self.limit)
     }
 
-    /// Runs it, and again for a while where somebody else holds a lock.
+    /// Runs it, and retries for a while where another process holds a lock.
     pub(super) fn retry_while_locked(&self) -> Result<Output, RunError> {
         let mut pause = FIRST_RETRY_DELAY;
         loop {

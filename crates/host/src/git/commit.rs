@@ -33,7 +33,7 @@ impl CommitIdentity {
         pairs
     }
 
-    /// The same for work whose author is somebody else.
+    /// The same for work with another author.
     pub(super) fn committer(&self) -> Vec<NameValue> {
         // Git leaves these out, and refuses a name of which nothing is left.
         let clean = |text: &str| text.replace(['\0', '\n', '<', '>'], " ").trim().to_owned();

@@ -97,7 +97,7 @@ pub enum GitError {
         /// Where
         dir: PathBuf,
     },
-    /// Somebody holds a lock at the moment
+    /// Another process holds a lock at the moment
     #[error(
         "another git process is at work ({0}); try again in a moment, and remove the lock file if no git runs"
     )]
@@ -116,7 +116,7 @@ pub enum GitError {
         /// Description
         what: String,
     },
-    /// Somebody has locked the worktree
+    /// The worktree is locked
     #[error("the worktree `{}` is locked ({reason}); unlock it with `git worktree unlock`", path.display())]
     Locked {
         /// Where it is

@@ -247,7 +247,7 @@ impl Repo {
             return;
         }
         let branch = format!("refs/remotes/{remote}/{}", push.branch);
-        // Anyone who fetches next notes it, too.
+        // The next fetch records it, too.
         drop(self.git().and_then(|git| git.args(["update-ref", &branch, commit]).ask()));
     }
 }

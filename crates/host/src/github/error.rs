@@ -139,7 +139,7 @@ impl GitHubError {
         )
     }
 
-    /// When to try again, if GitHub has said so.
+    /// When to try again, if GitHub gives a time.
     pub const fn retry_at(&self) -> Option<Timestamp> {
         match self {
             Self::RateLimited { until } => Some(*until),

@@ -54,7 +54,7 @@ impl Repository {
 
     /// True if the API at this address belongs to this repository's server.
     ///
-    /// A server on this machine is somebody's stand-in for any.
+    /// A server on this machine may stand in for any.
     pub fn matches_api(&self, api_url: &str) -> bool {
         let Ok(uri) = api_url.parse::<Uri>() else { return false };
         let Some(api) = uri.host().map(str::to_ascii_lowercase) else { return false };

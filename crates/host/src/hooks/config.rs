@@ -12,7 +12,7 @@ use crate::program;
 
 /// Timeout of one step.
 const STEP_TIMEOUT: Duration = Duration::from_secs(10);
-/// The first pause before somebody's lock is tried again; each pause is twice the one before.
+/// First delay before a held lock is tried again; each delay is twice the one before.
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(5);
 /// No pause is longer: all in all they are more than two seconds.
 const MAX_RETRY_DELAY: Duration = Duration::from_millis(1_280);
@@ -30,7 +30,7 @@ impl<'a> Git<'a> {
     pub(super) fn new(directory: &'a Path, environment: &[(OsString, OsString)]) -> Self {
         let is_kept = |name: &OsStr| {
             let name = name.as_bytes();
-            // Anyone who runs inside of git is told of another repository than this one.
+            // A process that git started is told of another repository than this one.
             !name.starts_with(b"GIT_")
                 || [b"GIT_CONFIG_GLOBAL".as_slice(), b"GIT_CONFIG_SYSTEM", b"GIT_CONFIG_NOSYSTEM"]
                     .contains(&name)

@@ -67,7 +67,7 @@ pub(super) fn spawn_into(command: &mut Command, group: &File) -> Option<io::Resu
         Side::Copy => {
             let error = command.exec();
             let code = error.raw_os_error().unwrap_or_default();
-            // Anyone who would read it may be gone, and then nobody needs it.
+            // Its reader may be gone, and then it is not needed.
             drop(report.write_all(&code.to_ne_bytes()));
             exit_now()
         }

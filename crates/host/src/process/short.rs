@@ -76,7 +76,7 @@ pub fn run_with_input(launch: &Launch, input: &[u8], limit: Duration) -> Result<
     let (stdout, stderr) = (Drain::of(child.stdout.take()), Drain::of(child.stderr.take()));
     if let Some(mut pipe) = child.stdin.take() {
         let input = input.to_owned();
-        // Anyone who does not read to the end ends for a reason of its own, which it tells.
+        // A program that does not read to the end has a reason of its own, which it reports.
         thread::spawn(move || drop(pipe.write_all(&input)));
     }
     let in_time = wait_gone(child.id(), limit);
@@ -122,7 +122,7 @@ impl Drain {
                     }
                 }
             };
-            // Anyone who asked may have gone.
+            // The caller may have gone.
             drop(done.send(read()));
         });
         Self { bytes, over }

@@ -15,7 +15,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(2);
 pub fn is_alive(pid: u32) -> bool {
     let Some(id) = pid_of(pid) else { return false };
     match rustix::process::test_kill_process(id) {
-        // Somebody else's process is alive too.
+        // A process of another user is alive too.
         Ok(()) | Err(rustix::io::Errno::PERM) => !has_ended(id),
         Err(_) => false,
     }

@@ -113,7 +113,7 @@ impl Control {
     }
 
     /// Says a line to the agent and waits for what became of it: `false` where the agent's input is
-    /// closed, or too much waits already. A key that was taken before is not said again.
+    /// closed, or too much waits already. A key that was taken before is not sent again.
     pub async fn input(&mut self, key: &str, line: &str) -> io::Result<bool> {
         if !self.sender.input(key, line).await? {
             return Ok(false);
@@ -215,7 +215,7 @@ impl ControlSender {
         if message.len() > MAX_MESSAGE_BYTES {
             return Ok(false);
         }
-        // An agent can stop its supervisor's process: anyone who waited for it would hear no order.
+        // An agent can stop its supervisor's process: a keeper that waited for it would hear no order.
         match tokio::time::timeout(SEND_TIMEOUT, self.0.write_all(&message)).await {
             Ok(written) => written.map(|()| true),
             Err(_) => Err(io::ErrorKind::TimedOut.into()),

@@ -117,7 +117,7 @@ impl Handover {
         filled + rest
     }
 
-    /// Returns whether somebody knows the server's key.
+    /// Returns whether a client knows the server's key.
     pub(crate) fn is_key(&self, key: &str) -> bool {
         let Some(own) = &self.control_key else { return false };
         // Every byte is looked at, so that the time taken tells nothing.

@@ -97,7 +97,7 @@ fn holds(pid: u32, file: FileId) -> bool {
     })
 }
 
-/// Where open files of others cannot be seen, the noted process is believed as long as somebody holds
+/// Where open files of others cannot be seen, the noted process is believed as long as a process holds
 /// the lock.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn signal(folder: &Path, signal: Signal) -> Result<bool, FileError> {

@@ -119,7 +119,7 @@ pub(crate) fn segment_name(segment: u32) -> String {
 }
 
 /// Opens a file of a run folder; none where there is none, or something else of that name. The agent can
-/// write there: anyone who opens a pipe of its making would wait for ever.
+/// write there: opening a pipe of its making would block for ever.
 pub(super) fn open_regular(path: &Path) -> io::Result<Option<File>> {
     match files::open_regular(path) {
         Ok(file) => Ok(Some(file)),

@@ -77,7 +77,7 @@ struct SupervisorSession {
 fn session_of(record: &super::SupervisorRecord) -> Option<SupervisorSession> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let is_same_boot = record.boot_id.as_deref() == Some(boot.trim());
-    // As long as somebody is in the session, the kernel gives its number to no other process.
+    // As long as a process is in the session, the kernel gives its number to no other.
     // A supervisor that was killed and is not reaped yet keeps the number too.
     let is_led = crate::process::is_alive(record.pid);
     let started = record.start_time.filter(|_| is_same_boot && !is_led)?;

@@ -1,4 +1,4 @@
-//! One connection over which Slack tells what happens. What was told is acknowledged when somebody says so.
+//! One connection over which Slack sends events. An event is acknowledged on request.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub struct Socket {
 pub enum Frame {
     /// The connection is ready
     Hello,
-    /// Somebody said something; to be acknowledged by its id once it is kept
+    /// A message; to be acknowledged by its id once it is recorded
     Received(String, Box<IncomingMessage>),
     /// Something that nobody here wants to know; to be acknowledged all the same
     Other(String),
@@ -55,7 +55,7 @@ pub(super) async fn open(mut connector: Connector, url: &str) -> Result<Socket, 
         _ => return Err(bad()),
     };
     let uri: http::Uri = format!("{scheme}://{rest}").parse().map_err(|_| bad())?;
-    // Without TLS anybody on the way could read along.
+    // Without TLS the messages could be read on the way.
     if scheme == "http" && !crate::post::is_local(&uri) {
         return Err(bad());
     }

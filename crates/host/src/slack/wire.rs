@@ -1,4 +1,4 @@
-//! Slack's JSON, as much of it as anybody here reads. What is more in it does not matter.
+//! The part of Slack's JSON that is read here. Other fields are ignored.
 
 use model::slack::IncomingMessage;
 use serde::{Deserialize, Serialize};

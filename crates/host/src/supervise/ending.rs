@@ -7,16 +7,16 @@ use crate::run::EndCause;
 /// Grace period for processes left behind by an agent that ended by itself.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(1);
 /// The first and the longest pause between two rounds of force.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_secs(1));
+const FORCE_INTERVALS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_secs(1));
 
 /// A reason for the run to end.
 #[derive(Debug)]
 pub(super) enum EndRequest {
     /// The agent ended; what it started may still be there
     Exited,
-    /// Somebody wants it to end, and gives it so long
+    /// Its end is requested, within this time
     Stop { why: String, grace: Duration },
-    /// Somebody wants it to end now
+    /// Its end is requested now
     Kill { why: String },
     /// Its time is up
     TimeUp,
@@ -96,7 +96,7 @@ impl Ending {
         match &mut self.phase {
             Phase::Asked { until } if *until <= now => self.force(now),
             Phase::Forced { next, pause } if *next <= now => {
-                *pause = (*pause * 2).min(PAUSES.1);
+                *pause = (*pause * 2).min(FORCE_INTERVALS.1);
                 *next = now + *pause;
                 EndingAction::Force
             }
@@ -113,7 +113,7 @@ impl Ending {
         }
     }
 
-    /// Somebody has ended, and may have left orphans that nobody saw: force looks again at once.
+    /// A process has ended, and may have left orphans that were not seen: force looks again at once.
     pub(super) fn hurry(&mut self, now: Instant) {
         if let Phase::Forced { next, .. } = &mut self.phase {
             *next = now;
@@ -121,7 +121,7 @@ impl Ending {
     }
 
     fn force(&mut self, now: Instant) -> EndingAction {
-        self.phase = Phase::Forced { next: now + PAUSES.0, pause: PAUSES.0 };
+        self.phase = Phase::Forced { next: now + FORCE_INTERVALS.0, pause: FORCE_INTERVALS.0 };
         EndingAction::Force
     }
 }
@@ -131,7 +131,7 @@ pub(super) fn late_by(late: Duration) -> String {
     format!("noticed {:.1} s after its lease had ended", late.as_secs_f64())
 }
 
-/// A time that is so far away that it cannot be said is a year away.
+/// A time that is too far away to be represented is a year away.
 pub(super) fn far(now: Instant, wait: Duration) -> Instant {
     const ONE_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     now + wait.min(ONE_YEAR)
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(ending.tick(now + TEST_GRACE), EndingAction::Force);
         assert_eq!(ending.tick(now + TEST_GRACE), EndingAction::Wait);
         assert_eq!(
-            ending.tick(now + TEST_GRACE + PAUSES.0),
+            ending.tick(now + TEST_GRACE + FORCE_INTERVALS.0),
             EndingAction::Force,
             "again and again"
         );

@@ -22,7 +22,7 @@ pub(super) struct Hub {
     connections: Vec<Connection>,
 }
 
-/// Somebody who is connected.
+/// A connected client.
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: UnixStream,
@@ -75,7 +75,7 @@ impl Hub {
         }
     }
 
-    /// Makes room for one more, and says whether there is. Anyone who holds connections without being the
+    /// Makes room for one more, and returns whether there is. A client that holds connections without being the
     /// server, such as the agent itself, cannot keep the server out.
     fn make_room(&mut self) -> bool {
         if self.connections.len() < MAX_CONNECTIONS {
@@ -90,7 +90,7 @@ impl Hub {
         &mut self.connections
     }
 
-    /// Tells everybody how far the output goes, and sends what waits. Anyone who does not read is told later,
+    /// Tells all clients how far the output goes, and sends what waits. A client that does not read is told later,
     /// and then only the newest.
     pub(super) fn tell(&mut self, end: Position) {
         let Position { segment, offset: bytes } = end;
@@ -105,7 +105,7 @@ impl Hub {
         self.connections.retain(|one| !one.is_gone);
     }
 
-    /// Tells everybody that all is over. Anyone who cannot be told finds the connection closed.
+    /// Tells all clients that the run is over. One that cannot be told finds the connection closed.
     pub(super) fn say_exit(&mut self) {
         self.accept();
         for one in &mut self.connections {
@@ -166,7 +166,7 @@ impl Connection {
                 Ok(sent) => drop(self.unsent.drain(..sent)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if is_for_later(&error) => return,
-                // They have closed it. What they said before is still to be heard.
+                // They have closed it. What they sent before is still to be read.
                 Err(_) => self.unsent.clear(),
             }
         }

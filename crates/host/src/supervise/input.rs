@@ -25,11 +25,11 @@ pub(super) struct Input {
 /// Outcome of an input line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InputOutcome {
-    /// It will be said
+    /// It will be sent
     Taken,
     /// It was taken before
     Known,
-    /// It cannot be said
+    /// It cannot be sent
     Refused,
 }
 
@@ -57,7 +57,7 @@ impl Input {
         InputOutcome::Taken
     }
 
-    /// Closes it once everything is said.
+    /// Closes it once everything is sent.
     pub(super) fn close_after(&mut self) {
         self.is_closing = true;
     }
@@ -88,7 +88,7 @@ impl Input {
         }
     }
 
-    /// Gives back the room of what was said, now and then: to do it each time would move the rest each time.
+    /// Frees the room of sent bytes, now and then: to do it each time would move the rest each time.
     fn forget_taken(&mut self) {
         if self.taken > self.waiting.len() / 2 {
             self.waiting.drain(..self.taken);

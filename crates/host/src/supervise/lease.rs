@@ -1,4 +1,4 @@
-//! The lease of a run: until when its agent may run unless somebody says that it may run longer.
+//! The lease of a run: until when its agent may run unless the lease is renewed.
 //!
 //! It is kept here and not by the process that started the supervisor, because that one can be stopped or killed while
 //! the agent goes on. It is counted on the boot clock, so that a machine that slept knows that it is late.
@@ -11,7 +11,7 @@ use super::ending::EndRequest;
 use crate::boot_clock::{Alarm, BootTime};
 
 /// A deadline that is noticed later than this was slept through: then nobody gets a grace period, because the run may
-/// have been given to somebody else meanwhile.
+/// have been given to another process meanwhile.
 const MAX_LATENESS: Duration = Duration::from_secs(1);
 
 /// The lease of a run that has one.

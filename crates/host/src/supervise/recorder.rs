@@ -1,4 +1,4 @@
-//! Keeps what was said on disk: the head, and as much of the tail as there is room for.
+//! Keeps output on disk: the head, and as much of the tail as there is room for.
 //!
 //! The head is the first segment and has half of the room. Behind it there are at most two segments of a
 //! quarter each: when a third is begun, the oldest of them goes.
@@ -83,7 +83,7 @@ impl Recorder {
         self.unwritten_bytes
     }
 
-    /// Keeps a whole line that was said to the agent.
+    /// Keeps a whole line that was sent to the agent.
     pub(super) fn keep_line(&mut self, stream: Stream, line: &str) {
         let mut rest = line;
         let mut cont = false;

@@ -24,7 +24,7 @@ impl Signals {
         wake.set_nonblocking(true)?;
         let is_to_end = Arc::new(AtomicBool::new(false));
         for signal in [SIGTERM, SIGINT, SIGHUP] {
-            // The flag first: anyone who is woken finds it.
+            // The flag first: a woken thread must find it.
             flag::register(signal, Arc::clone(&is_to_end))?;
             pipe::register(signal, waker.try_clone()?)?;
         }
@@ -32,7 +32,7 @@ impl Signals {
         Ok(Self { wake, is_to_end })
     }
 
-    /// Forgets that there was a signal. What it said is to be looked at afterwards.
+    /// Clears the flag of a signal. Its cause must be looked for afterwards.
     pub(super) fn clear(&mut self) {
         let mut some = [0; 64];
         while matches!(self.wake.read(&mut some), Ok(read) if read > 0) {}

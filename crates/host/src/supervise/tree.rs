@@ -27,7 +27,7 @@ pub(super) struct Tree {
 pub(super) enum ReapResult {
     /// Nothing has changed
     Same,
-    /// Somebody has ended, and somebody lives
+    /// A process has ended, and another one lives
     Fewer,
     /// All are gone, also those that had other parents before
     Nobody,
@@ -87,7 +87,7 @@ impl Tree {
 
     /// Signals everybody once. Who comes in the meantime is signalled too.
     fn signal(&self, signal: Signal) -> u32 {
-        // Errors mean that somebody is gone, or is not ours to signal: waiting shows who is left.
+        // Errors mean that a process is gone, or is not ours to signal: waiting shows which are left.
         let group = (self.status.is_none() || cfg!(not(target_os = "linux"))).then_some(self.agent);
         if let Some(group) = group {
             _ = kill_process_group(group, signal);

@@ -282,7 +282,7 @@ impl Watch {
         Notice::Lease { until: renewed.flatten() }
     }
 
-    /// Keeps what was said, and tells what became of it.
+    /// Records a line, and reports what became of it.
     fn answer_input(&mut self, key: &str, line: &str, offer: InputOutcome) -> Notice {
         if offer == InputOutcome::Taken {
             self.recorder.keep_line(Stream::In, line);
@@ -333,7 +333,7 @@ struct Ready {
 
 #[derive(Debug)]
 struct HubReady {
-    /// Somebody wants to connect
+    /// A client wants to connect
     is_asked: bool,
     /// In the order of those who are connected
     connections: Vec<PollFlags>,

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use host::clock::Clock;
 use host::github::{
-    GitHub, GitHubError, Issue, NewIssue, NewPull, Pull, PullState, Repository, parse_event,
-    verify_signature,
+    GitHub, GitHubError, Issue, NewIssue, NewPull, Pull, Repository, parse_event, verify_signature,
 };
 use model::Timestamp;
+use model::review::PullState;
 use testkit::github::{Branch, FakeGitHub, Fault};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

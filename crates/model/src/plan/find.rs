@@ -169,7 +169,7 @@ fn numbered(says: &str) -> Option<(u32, String)> {
     Some((number, if title.is_empty() { format!("Step {number}") } else { title }))
 }
 
-/// The number of a step that somebody refers to: `3`, `#3`, `step 3`, `ParsedStep 3: Title`.
+/// Number of a step in a reference: `3`, `#3`, `step 3`, `ParsedStep 3: Title`.
 pub(super) fn reference(word: &str) -> Option<u32> {
     let bare = word.trim_start_matches('#');
     let bare = after_word(bare, "steps").or_else(|| after_word(bare, "step")).unwrap_or(bare);

@@ -193,7 +193,7 @@ fn what_becomes_of_a_plan_follows_from_how_its_coordinator_ended() {
     use PlanState::{Completed, Failed, OverBudget, Stopped};
     let turn = CoordinatorEnd {
         outcome: Outcome::Succeeded,
-        by: CoordinatorEndCause::Nobody,
+        by: CoordinatorEndCause::Itself,
         open: 0,
         failed: 0,
         tries: 1,
@@ -213,7 +213,7 @@ fn what_becomes_of_a_plan_follows_from_how_its_coordinator_ended() {
         );
         assert_eq!(CoordinatorEnd { tries: 3, ..ended }.next(), Over(Failed), "{outcome:?}");
         assert_eq!(
-            CoordinatorEnd { by: CoordinatorEndCause::Somebody, ..ended }.next(),
+            CoordinatorEnd { by: CoordinatorEndCause::Request, ..ended }.next(),
             Over(Stopped),
             "{outcome:?}"
         );
@@ -222,12 +222,9 @@ fn what_becomes_of_a_plan_follows_from_how_its_coordinator_ended() {
     assert_eq!(spent.next(), Over(OverBudget));
     assert_eq!(CoordinatorEnd { tries: 9, ..spent }.next(), Over(OverBudget));
     // Done is done, though somebody wanted it to end.
+    assert_eq!(CoordinatorEnd { by: CoordinatorEndCause::Request, ..turn }.next(), Over(Completed));
     assert_eq!(
-        CoordinatorEnd { by: CoordinatorEndCause::Somebody, ..turn }.next(),
-        Over(Completed)
-    );
-    assert_eq!(
-        CoordinatorEnd { by: CoordinatorEndCause::Somebody, open: 1, ..turn }.next(),
+        CoordinatorEnd { by: CoordinatorEndCause::Request, open: 1, ..turn }.next(),
         Over(Stopped)
     );
 }

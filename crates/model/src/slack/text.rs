@@ -47,7 +47,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// An agent's Markdown as Slack writes it. Nothing in it pings anybody: everything that could is escaped.
+/// An agent's Markdown as Slack writes it. Nothing in it notifies users: everything that could is escaped.
 pub fn mrkdwn(markdown: &str) -> String {
     let mut fenced = false;
     let mut lines = Vec::new();

@@ -15,11 +15,11 @@ use crate::answer::{Answer, Params};
 use crate::shared::Shared;
 
 /// Rows refreshed at once.
-const MOST_ROWS: usize = 200;
+const MAX_ROWS: usize = 200;
 /// Lanes go back no further: a week.
-const LONGEST_WINDOW: u32 = 7 * 24 * 60 * 60;
+const MAX_WINDOW_SECONDS: u32 = 7 * 24 * 60 * 60;
 /// A longer text is not searched for.
-const LONGEST_TEXT: usize = 200;
+const MAX_TEXT_CHARS: usize = 200;
 
 /// Names of the state filters.
 const STATES: [(&str, CrewStates); 5] = [
@@ -74,9 +74,9 @@ pub(crate) async fn list(
 ) -> Answer<Json<Crew>> {
     let states = chosen("state", asked.state.as_deref(), &STATES)?;
     let past = chosen("past", asked.past.as_deref(), &PAST)?;
-    if asked.q.as_ref().is_some_and(|text| text.chars().count() > LONGEST_TEXT) {
-        let problem = format!("is longer than {LONGEST_TEXT} characters");
-        return Err(wrong("q", &problem).detail("limit", LONGEST_TEXT).into());
+    if asked.q.as_ref().is_some_and(|text| text.chars().count() > MAX_TEXT_CHARS) {
+        let problem = format!("is longer than {MAX_TEXT_CHARS} characters");
+        return Err(wrong("q", &problem).detail("limit", MAX_TEXT_CHARS).into());
     }
     let text = asked.q.filter(|text| !text.trim().is_empty());
     let is_flat = states != CrewStates::Any || text.is_some();
@@ -100,9 +100,9 @@ pub(crate) async fn rows(
     Params(asked): Params<CrewRowsQuery>,
 ) -> Answer<Json<CrewRows>> {
     let ids: Vec<&str> = asked.ids.split(',').filter(|id| !id.is_empty()).collect();
-    if ids.len() > MOST_ROWS {
-        let error = wrong("ids", &format!("has more than {MOST_ROWS} ids"));
-        return Err(error.detail("limit", MOST_ROWS).into());
+    if ids.len() > MAX_ROWS {
+        let error = wrong("ids", &format!("has more than {MAX_ROWS} ids"));
+        return Err(error.detail("limit", MAX_ROWS).into());
     }
     let read = |id: &str| {
         id.parse().map_err(|error| ToolError::invalid(format!("{error}")).detail("field", "ids"))
@@ -122,8 +122,8 @@ fn wrong(field: &str, problem: &str) -> ToolError {
 /// Length of lanes.
 fn window(asked: Option<u32>) -> Result<Option<u32>, ToolError> {
     match asked {
-        None | Some(1..=LONGEST_WINDOW) => Ok(asked),
-        Some(_) => Err(wrong("window", &format!("must be from 1 to {LONGEST_WINDOW} seconds"))),
+        None | Some(1..=MAX_WINDOW_SECONDS) => Ok(asked),
+        Some(_) => Err(wrong("window", &format!("must be from 1 to {MAX_WINDOW_SECONDS} seconds"))),
     }
 }
 

@@ -25,7 +25,7 @@ use crate::answer::{Answer, Params, Refusal};
 use crate::shared::Shared;
 
 /// Nobody waits longer in one request.
-const LONGEST_WAIT: u64 = 240;
+const MAX_WAIT_SECONDS: u64 = 240;
 /// Header of a browser that resumes a stream.
 const LAST_EVENT_ID: &str = "last-event-id";
 
@@ -87,7 +87,7 @@ impl Wanted {
         self.after.unwrap_or(last).min(last)
     }
 
-    /// Where to begin, and the number of the last event. Anyone who comes with a number behind which events
+    /// Where to begin, and the number of the last event. A client that comes with a number behind which events
     /// were removed is refused: it would miss them without a word.
     fn begin(&self, shared: &Shared) -> Answer<(i64, i64)> {
         let EventBounds { floor, last } = shared.app.engine.event_bounds()?;
@@ -151,9 +151,9 @@ fn takes_only_streams(headers: &HeaderMap) -> bool {
 
 /// A page of events; the wait for its first one, if need be.
 async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<EventPage> {
-    if wait > LONGEST_WAIT {
-        let error = ToolError::invalid(format!("`waitSeconds` must be at most {LONGEST_WAIT}"));
-        return Err(error.detail("field", "waitSeconds").detail("limit", LONGEST_WAIT).into());
+    if wait > MAX_WAIT_SECONDS {
+        let error = ToolError::invalid(format!("`waitSeconds` must be at most {MAX_WAIT_SECONDS}"));
+        return Err(error.detail("field", "waitSeconds").detail("limit", MAX_WAIT_SECONDS).into());
     }
     let deadline = Instant::now() + Duration::from_secs(wait);
     let engine = &shared.app.engine;
@@ -162,7 +162,7 @@ async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<
     let mut events = Vec::new();
     loop {
         news.mark_unchanged();
-        // Asked of the store: anyone who got an answer must find what it did.
+        // Asked of the store: a client must find the events of a call that was answered.
         let last = engine.event_bounds()?.last;
         while seen < last && events.len() < limit as usize {
             let left = limit - u32::try_from(events.len()).unwrap_or(limit);
@@ -185,7 +185,7 @@ async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<
     }
 }
 
-/// Understands what somebody wants to hear.
+/// Parses the filter of a subscription.
 async fn wanted(shared: &Shared, which: EventStreamQuery) -> Result<Wanted, ToolError> {
     let after = match which.after.as_deref() {
         None => Some(0),

@@ -17,7 +17,7 @@ use crate::answer::{Answer, Params};
 use crate::shared::Shared;
 
 /// No search is for longer words.
-const LONGEST_SEARCH: usize = 200;
+const MAX_SEARCH_CHARS: usize = 200;
 
 /// Query for mails.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -44,8 +44,8 @@ pub(crate) async fn list(
 ) -> Answer<Json<MailList>> {
     let limit = page_limit(asked.limit)?;
     let text = asked.q.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-    if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST_SEARCH) {
-        let message = format!("`q` is longer than {LONGEST_SEARCH} characters");
+    if text.as_ref().is_some_and(|text| text.chars().count() > MAX_SEARCH_CHARS) {
+        let message = format!("`q` is longer than {MAX_SEARCH_CHARS} characters");
         return Err(ToolError::invalid(message).detail("field", "q").into());
     }
     let engine = &shared.app.engine;

@@ -7,7 +7,7 @@ use engine::settings::Settings;
 use engine::toolsets::TOOLSETS;
 use serde_json::{Map, Value, json};
 
-/// The toolsets in which somebody may use a tool.
+/// The toolsets in which a caller may use a tool.
 pub(super) fn toolsets(caller: &Caller, settings: &Settings) -> Vec<&'static str> {
     let tools = engine::tools_of(settings);
     let usable = |set: &str| {

@@ -32,14 +32,14 @@ pub(crate) struct MergesQuery {
 }
 
 /// Maximum number of finished ones added.
-const MOST_OVER: u32 = 100;
+const MAX_ENDED: u32 = 100;
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<MergesQuery>,
 ) -> Answer<Json<Merges>> {
-    if asked.over > MOST_OVER {
-        let message = format!("`over` must be from 0 to {MOST_OVER}");
+    if asked.over > MAX_ENDED {
+        let message = format!("`over` must be from 0 to {MAX_ENDED}");
         return Err(ToolError::invalid(message).detail("field", "over").into());
     }
     let scope = ListScope::from(asked.all);

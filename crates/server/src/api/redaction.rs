@@ -47,6 +47,6 @@ async fn redact_response(response: Response) -> Response {
 
 /// The same bytes where there is no secret in them. What is not text is nobody's to read either way.
 fn redact_bytes(bytes: Bytes) -> Bytes {
-    let clean = std::str::from_utf8(&bytes).ok().and_then(engine::scrub);
+    let clean = std::str::from_utf8(&bytes).ok().and_then(model::redact::scrub);
     clean.map_or(bytes, Bytes::from)
 }

@@ -21,16 +21,16 @@ use crate::answer::{Answer, Input, Params};
 use crate::shared::Shared;
 
 /// Nobody waits longer for output in one request.
-pub(super) const LONGEST_WAIT: u64 = 60;
+pub(super) const MAX_WAIT_SECONDS: u64 = 60;
 /// About so much output comes at once unless told otherwise.
 pub(super) const BYTES: usize = 256 * 1024;
 /// More does not come at once.
-pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
+pub(super) const MAX_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of tools named.
-const MOST_TOOLS: usize = 200;
+const MAX_TOOLS: usize = 200;
 /// Poll intervals for output, first and last.
 pub(super) const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(5);
-pub(super) const AT_LAST: Duration = Duration::from_millis(100);
+pub(super) const MAX_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) async fn start(
     State(shared): State<Arc<Shared>>,
@@ -50,8 +50,8 @@ fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {
     if let Some(Err(error)) = asked.budget.usd.map(Usd::check_dollars) {
         return Err(wrong("budget.usd", &format!("is wrong: {error}")));
     }
-    if asked.tools.as_ref().is_some_and(|tools| tools.len() > MOST_TOOLS) {
-        return Err(wrong("tools", &format!("has more than {MOST_TOOLS} items")));
+    if asked.tools.as_ref().is_some_and(|tools| tools.len() > MAX_TOOLS) {
+        return Err(wrong("tools", &format!("has more than {MAX_TOOLS} items")));
     }
     let mut draft = Draft {
         role: asked.role.map(Line::into_inner),
@@ -76,7 +76,7 @@ fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {
     Ok(draft)
 }
 
-/// Anyone who goes on with a conversation goes on as the same, and in the same place: the conversation
+/// An agent that resumes a conversation has the same role and the same place: the conversation
 /// is kept with both.
 fn go_on(engine: &Engine, before: &RunAgent, draft: &mut Draft) {
     let settings = engine.settings();
@@ -98,10 +98,10 @@ pub(super) fn wrong(field: &str, problem: &str) -> ToolError {
 pub(crate) struct OutputQuery {
     /// Of which attempt (default: the present one)
     attempt: Option<u32>,
-    /// From which file on, as `next` said
+    /// First file, from `next` of an earlier answer
     #[serde(default)]
     segment: u32,
-    /// From where in it, as `next` said
+    /// Position in it, from `next` of an earlier answer
     #[serde(default)]
     offset: Cursor,
     /// About how many bytes, at most 4194304 (default 262144)
@@ -116,13 +116,13 @@ pub(crate) async fn output(
     Path(id): Path<String>,
     Params(asked): Params<OutputQuery>,
 ) -> Answer<Json<AgentOutput>> {
-    if asked.wait_seconds > LONGEST_WAIT {
-        let error = wrong("waitSeconds", &format!("must be at most {LONGEST_WAIT}"));
-        return Err(error.detail("limit", LONGEST_WAIT).into());
+    if asked.wait_seconds > MAX_WAIT_SECONDS {
+        let error = wrong("waitSeconds", &format!("must be at most {MAX_WAIT_SECONDS}"));
+        return Err(error.detail("limit", MAX_WAIT_SECONDS).into());
     }
     let bytes = asked.bytes.unwrap_or(BYTES);
-    if !(1..=MOST_BYTES).contains(&bytes) {
-        return Err(wrong("bytes", &format!("must be from 1 to {MOST_BYTES}")).into());
+    if !(1..=MAX_OUTPUT_BYTES).contains(&bytes) {
+        return Err(wrong("bytes", &format!("must be from 1 to {MAX_OUTPUT_BYTES}")).into());
     }
     let engine = &shared.app.engine;
     let agent = engine.run_agent(id_of(&id)?)?;
@@ -146,7 +146,7 @@ pub(crate) async fn output(
             () = tokio::time::sleep_until(deadline.min(Instant::now() + pause)) => {}
             () = shared.app.shutdown.cancelled() => {}
         }
-        pause = (pause * 2).min(AT_LAST);
+        pause = (pause * 2).min(MAX_POLL_INTERVAL);
     }
 }
 

@@ -23,7 +23,7 @@ use crate::files::{FileChange, Files};
 use crate::shared::Shared;
 
 /// As many keys are changed at once.
-const MOST_CHANGES: usize = 200;
+const MAX_CHANGES: usize = 200;
 
 pub(crate) async fn show(State(shared): State<Arc<Shared>>) -> Answer<Json<SettingsView>> {
     let FilesView { config, roles } = with_files(&shared, |files| files.read()).await?;
@@ -127,8 +127,8 @@ fn toolsets(settings: &Settings) -> Vec<ToolsetView> {
 
 fn file_change(asked: SettingsChangeRequest) -> Result<FileChange, ToolError> {
     match (asked.changes, asked.role) {
-        (Some(changes), None) if changes.len() > MOST_CHANGES => {
-            Err(ToolError::invalid(format!("`changes` has more than {MOST_CHANGES} keys"))
+        (Some(changes), None) if changes.len() > MAX_CHANGES => {
+            Err(ToolError::invalid(format!("`changes` has more than {MAX_CHANGES} keys"))
                 .detail("field", "changes"))
         }
         (Some(changes), None) => Ok(FileChange::Config(changes)),
@@ -196,7 +196,7 @@ async fn record(
         }
         FileChange::Role(role) => json!({ "role": role.name }),
     };
-    let output = json!({ "diff": engine::redact(saved.diff.clone()), "hash": saved.hash });
+    let output = json!({ "diff": model::redact::redact(saved.diff.clone()), "hash": saved.hash });
     let act = OperatorAct { tool: "operator__settings_save", input, output };
     shared.app.engine.record_act(act, reload_event(reloaded)).await
 }

@@ -155,7 +155,7 @@ impl<H: ServerHandler> Endpoint<H> {
         Err(Refusal::with(StatusCode::NOT_FOUND, error))
     }
 
-    /// Keeps an eye on an answer that is a stream: as long as it is open, somebody is there.
+    /// Watches an answer that is a stream: as long as it is open, the client counts as present.
     fn watched<G: Send + 'static>(&self, answer: Response, guards: G) -> Response {
         if !is_stream(&answer) {
             return answer;

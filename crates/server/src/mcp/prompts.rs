@@ -37,7 +37,7 @@ pub(super) fn get(
     Ok(GetPromptResult::new(vec![message]).with_description(template.description.as_str()))
 }
 
-/// The prompts for a caller: those that are no tools are for everybody, the others for anyone who may use tools of
+/// The prompts for a caller: those that are no tools are for everybody, the others for callers that may use tools of
 /// their toolset.
 fn shown<'a>(
     settings: &'a Settings,

@@ -1,6 +1,6 @@
 //! Sessions of older protocol versions: their owners, stored in the record so that they outlive the server.
 //!
-//! A principal has a bounded number of idle ones. Anyone who is to be closed is marked at once, under the
+//! A principal has a bounded number of idle ones. A session that is to be closed is marked at once, under the
 //! same lock under which requests enter, and closed a moment later by [`keep_house`].
 
 use std::collections::{HashMap, HashSet};
@@ -232,7 +232,7 @@ impl Sessions {
     /// Lets a request of a session pass; alone, if it may have to bring the session back.
     ///
     /// `rmcp` shows a session that comes back from the record before it has heard its opening words,
-    /// and anyone who is quicker than those ends it.
+    /// and a request that is quicker than those ends it.
     pub(crate) async fn settle(&self, id: &str) -> Option<Settling<'_>> {
         if self.is_settled(id).await {
             return None;
@@ -263,7 +263,7 @@ impl Sessions {
         self.write().remove(id);
     }
 
-    /// Ends the sessions of somebody whose token is void.
+    /// Ends the sessions of a principal whose token is void.
     pub(crate) async fn end_of(&self, owner: Principal) {
         let ended: Vec<String> = {
             let mut registry = self.write();
@@ -364,8 +364,7 @@ pub(crate) struct SessionRecord(pub(crate) Arc<Shared>);
 #[async_trait]
 impl SessionStore for SessionRecord {
     async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
-        let opening = self.0.app.engine.mcp_session_opening(id)?;
-        Ok(opening.map(|opening| serde_json::from_str(&opening)).transpose()?)
+        Ok(self.0.app.engine.mcp_session_opening(id)?)
     }
 
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {

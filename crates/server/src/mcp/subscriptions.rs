@@ -1,7 +1,7 @@
 //! Resource subscriptions. One task follows the events for all of them.
 //!
 //! A listener has a set of what it listens to and a set of what it has not been told yet. The
-//! follower never waits for a client: it fills the second set and rings; anyone who delivers empties
+//! follower never waits for a client: it fills the second set and rings; the delivering task empties
 //! it at the client's pace, and what changes twice meanwhile is told once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -21,7 +21,7 @@ use crate::shared::Shared;
 /// Events read per step.
 const BATCH: u32 = 256;
 
-/// Somebody who listens.
+/// A subscriber.
 #[derive(Debug)]
 pub(crate) struct Listener {
     owner: Principal,
@@ -73,7 +73,7 @@ impl Listener {
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
     registered: Mutex<Registered>,
-    /// Rung when somebody begins to listen
+    /// Rung when a client subscribes
     began: Notify,
 }
 
@@ -308,7 +308,7 @@ impl EventReaction for Follower {
     }
 
     async fn react(&mut self) -> Result<NextRun, ToolError> {
-        // Asked before it is looked who listens: anyone who comes later is not concerned by what came before.
+        // Read before the subscribers: a later one is not concerned by earlier events.
         let target = *self.shared.app.engine.last_event().borrow();
         if self.shared.subscriptions.count() > 0 {
             self.seen = self.catch_up(None).await?;

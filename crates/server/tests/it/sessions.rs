@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use http::{Method, StatusCode};
+use rmcp::transport::streamable_http_server::session::SessionState;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::task::JoinSet;
@@ -266,4 +267,14 @@ async fn opening_a_session_counts_as_a_call() {
     assert_eq!((status.as_u16(), &body["code"]), (429, &"RATE_LIMITED".into()), "{body}");
     assert_eq!(headers["retry-after"], "1");
     world.open("/mcp", OPERATOR).await;
+}
+
+/// The golden file is the opening of a session as an earlier version recorded it. It must be read for ever.
+#[test]
+fn the_opening_of_a_session_is_read_as_it_was_written() {
+    let golden = include_str!("../golden/mcp_session_opening.json");
+    let opening: SessionState = serde_json::from_str(golden).unwrap();
+    let written: serde_json::Value = serde_json::from_str(golden).unwrap();
+    assert_eq!(serde_json::to_value(&opening).unwrap(), written);
+    assert_eq!(opening.initialize_params.client_info.name, "claude-code");
 }

@@ -75,7 +75,7 @@ impl Loop {
 pub struct LoopOrder {
     /// The role of its agents
     pub role: String,
-    /// The kind that runs them, where somebody chose one
+    /// The chosen kind of their agents, if any
     pub kind: Option<String>,
     /// Where they work
     pub cwd: Option<String>,
@@ -100,7 +100,7 @@ pub struct LoopOrder {
 pub struct LoopMessage {
     /// Its place among all of them
     pub number: i64,
-    /// `operator`, or the moment of the hook that said it
+    /// `operator`, or the moment of the hook that wrote it
     pub source: String,
     /// Decoded body
     pub body: String,
@@ -126,7 +126,7 @@ fn read(row: &Row<'_>) -> Result<Loop, StoreError> {
         step: cells.count()?,
         hook_run: cells.get()?,
         hook_runs: cells.count()?,
-        request: cells.get::<Option<String>>()?.as_deref().and_then(LoopRequest::parse),
+        request: cells.named_opt(LoopRequest::parse)?,
         why: cells.get()?,
         iteration: cells.count()?,
         next: cells.count()?,

@@ -28,7 +28,7 @@ pub struct NewPlan {
     pub hash: String,
     /// In which role it is run
     pub role: String,
-    /// As which kind, where somebody chose one
+    /// The chosen kind, if any
     pub kind: Option<String>,
     /// Task of the agent that runs it
     pub task: TaskId,
@@ -57,7 +57,7 @@ pub struct Plan {
     pub why: Option<String>,
     /// In which role it is run
     pub role: String,
-    /// As which kind, where somebody chose one
+    /// The chosen kind, if any
     pub kind: Option<String>,
     /// Task of the agent that runs it
     pub task: TaskId,
@@ -263,7 +263,7 @@ impl Tx<'_> {
         )
     }
 
-    /// The plans that are being run. There are as many as somebody started.
+    /// The plans that are being run. Their number is that of the started ones.
     pub fn plans_live(&self) -> Result<Vec<Plan>, StoreError> {
         self.all(
             &format!("SELECT {COLUMNS} FROM plan WHERE ended_at IS NULL ORDER BY number"),
@@ -272,7 +272,7 @@ impl Tx<'_> {
         )
     }
 
-    /// The last plan that said the same.
+    /// The last plan with the same text.
     pub fn plan_by_hash(&self, hash: &str) -> Result<Option<Plan>, StoreError> {
         self.one(
             &format!("SELECT {COLUMNS} FROM plan WHERE hash = $1 ORDER BY number DESC LIMIT 1"),

@@ -98,8 +98,8 @@ impl Tx<'_> {
             next = cut.last_row + 1;
             // The row of an older cut may be in a later archive itself.
             if cut.audit_row > archived || cut.last_row == archived {
-                let said = self.audit_get(cut.audit_row)?.and_then(|row| checkpoint_in(&row));
-                if said.as_ref() != Some(cut) {
+                let stated = self.audit_get(cut.audit_row)?.and_then(|row| checkpoint_in(&row));
+                if stated.as_ref() != Some(cut) {
                     let archive = &cut.archive;
                     let problem = format!("it does not match the archive `{archive}`");
                     return Ok(Some((cut.audit_row, problem)));
@@ -177,8 +177,8 @@ fn checkpoint_in(row: &AuditRow) -> Option<AuditCheckpoint> {
         return None;
     }
     let body: serde_json::Value = serde_json::from_str(&row.body).ok()?;
-    let said: AuditCheckpoint = serde_json::from_value(body["input"].clone()).ok()?;
-    Some(AuditCheckpoint { audit_row: row.number, ..said })
+    let stated: AuditCheckpoint = serde_json::from_value(body["input"].clone()).ok()?;
+    Some(AuditCheckpoint { audit_row: row.number, ..stated })
 }
 
 /// Follows exported rows, pairs of body and hash, that come right behind `row` with its hash.

@@ -7,7 +7,7 @@ use crate::core::error::StoreError;
 use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
-/// A key is good for so long; anyone who has not heard by then asks no more.
+/// Time for which a key is kept, longer than clients retry.
 const KEPT_SECONDS: i64 = 24 * 60 * 60;
 /// With each new answer at most so many old ones go, so that none pays for a whole day's.
 const MAX_KEYS_SWEPT: i64 = 16;

@@ -52,7 +52,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Forgets every session of somebody whose token is void.
+    /// Deletes every session of a principal whose token is void.
     pub fn mcp_session_delete_of(&mut self, principal: &str) -> Result<(), StoreError> {
         self.execute(
             "DELETE FROM mcp_subscription WHERE session_id IN

@@ -1,4 +1,4 @@
-//! What agents may do, as the settings said it from one time to the next.
+//! What agents may do: the versions of the rights that were in force.
 
 use model::Timestamp;
 use rusqlite::params;

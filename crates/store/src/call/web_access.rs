@@ -145,7 +145,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Links after an id, in order: those that may be used, and those by which somebody is still in.
+    /// Links after an id, in order: those that may be used, and those that have live tabs.
     /// Each comes with how many tabs that are.
     pub fn link_page(
         &self,

@@ -3,7 +3,7 @@
 /// A failure of the record.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Somebody else holds the database for the moment.
+    /// Another process holds the database for the moment.
     #[error("the database is busy")]
     Busy(#[source] rusqlite::Error),
     /// There is no room to write.
@@ -58,7 +58,7 @@ pub enum StoreError {
     /// PostgreSQL cannot be reached, or gave no answer.
     #[error("PostgreSQL cannot be reached: {why}")]
     Away {
-        /// Hosts that were tried, and what each said
+        /// Hosts that were tried, and the error of each
         why: String,
     },
     /// PostgreSQL can be reached and cannot keep the home.
@@ -125,7 +125,7 @@ impl StoreError {
     }
 
     /// True if a file is no longer what it should be. Everything else says nothing of the file: a disk that is full, a lock
-    /// of somebody else, a PostgreSQL that is away.
+    /// of another process, a PostgreSQL that is away.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode;
         match self {

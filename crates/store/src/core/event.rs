@@ -193,7 +193,7 @@ impl Tx<'_> {
         self.number("SELECT COALESCE(MAX(number), 0) FROM event", [])
     }
 
-    /// Looks for events a step further, oldest first. Anyone who wants to get to the end of the span goes
+    /// Looks for events a step further, oldest first. A caller that wants the end of the span goes
     /// on from how far it was looked.
     pub fn event_step(
         &self,

@@ -1,6 +1,6 @@
 //! Guard against replaced files: the record and its lock must still be the files that were opened.
 //!
-//! Somebody may remove or replace them while the server runs, as a cleaning of the folder or a renamed project does.
+//! They may be removed or replaced while the server runs, as when the folder is cleaned or the project renamed.
 //! SQLite would go on writing to a file without a name. So each commit is preceded and followed by a look at every
 //! path; one that now leads elsewhere fails the commit, and nobody is told that anything was kept.
 

@@ -8,9 +8,12 @@ use std::str::FromStr;
 
 use model::Timestamp;
 use rusqlite::Row;
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, ValueRef};
 
 use crate::core::error::StoreError;
+
+/// Columns that identify a row, the most telling first.
+const KEY_COLUMNS: [&str; 5] = ["id", "session", "name", "number", "agent_id"];
 
 /// The columns of a row, one after the other.
 #[derive(Debug)]
@@ -62,6 +65,15 @@ impl<'r> RowReader<'r> {
         parse(text).ok_or_else(|| self.damaged(&format!("`{text}` is not known")))
     }
 
+    /// The next column of text or null, as one of a closed list of names.
+    pub(crate) fn named_opt<T>(
+        &mut self,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(text) = self.text()? else { return Ok(None) };
+        parse(text).map(Some).ok_or_else(|| self.damaged(&format!("`{text}` is not known")))
+    }
+
     /// The next column as a time.
     pub(crate) fn time(&mut self) -> Result<Timestamp, StoreError> {
         self.get().map(Timestamp::from_millis)
@@ -90,9 +102,19 @@ impl<'r> RowReader<'r> {
         number.map(|number| u64::try_from(number).map_err(|error| self.damaged(&error))).transpose()
     }
 
-    /// Says what is wrong with the column that was read last.
+    /// Says which row is damaged, and what is wrong with the column that was read last.
     pub(crate) fn damaged(&self, why: &dyn Display) -> StoreError {
         let column = self.row.as_ref().column_name(self.next.saturating_sub(1)).unwrap_or("?");
-        StoreError::Corrupt(format!("column `{column}`: {why}"))
+        let row = self.key().map(|key| format!(" of the row with {key}")).unwrap_or_default();
+        StoreError::Corrupt(format!("column `{column}`{row}: {why}"))
+    }
+
+    /// First column that identifies the row, with its value.
+    fn key(&self) -> Option<String> {
+        KEY_COLUMNS.iter().find_map(|&column| match self.row.get_ref(column).ok()? {
+            ValueRef::Integer(number) => Some(format!("{column} {number}")),
+            ValueRef::Text(text) => Some(format!("{column} `{}`", String::from_utf8_lossy(text))),
+            _ => None,
+        })
     }
 }

@@ -21,7 +21,7 @@ pub struct Tx<'a> {
     pub(crate) chain: Chain,
     /// Tool use counted by the operation; kept only if it succeeds.
     pub(crate) uses: ToolUseCounts,
-    /// Notes of what was written, where somebody replays it; kept only if the operation succeeds.
+    /// Notes of what was written, where it is replayed; kept only if the operation succeeds.
     log: Option<&'a mut WriteLog>,
 }
 

@@ -221,7 +221,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// An agent's run; one that somebody else runs has none.
+    /// An agent's run; an enlisted agent has none.
     pub fn run_get(&self, agent: AgentId) -> Result<Option<Run>, StoreError> {
         self.one(
             &format!("SELECT {COLUMNS} FROM run WHERE agent_id = $1"),

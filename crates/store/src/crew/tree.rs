@@ -9,7 +9,7 @@ use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::crew::agent::{self, Agent, COLUMNS};
 
-/// Somebody who counts when places are given out.
+/// An agent that counts against the running limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuedAgent {
     /// The agent
@@ -67,7 +67,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Everybody whom somebody else runs and who has not ended.
+    /// Live enlisted agents.
     pub fn agents_enlisted(&self) -> Result<Vec<Agent>, StoreError> {
         self.all(
             &format!(

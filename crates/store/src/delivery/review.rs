@@ -72,7 +72,7 @@ pub struct Feedback {
     pub items: Vec<String>,
     /// The commit by which it came; none until it is merged
     pub commit: Option<String>,
-    /// When it was said
+    /// When it was written
     pub created_at: Timestamp,
 }
 
@@ -123,9 +123,7 @@ fn read_feedback(row: &Row<'_>) -> Result<Feedback, StoreError> {
         reviewer: cells.parse()?,
         coder: cells.parse()?,
         kind: cells.named(FeedbackType::parse)?,
-        priority: cells
-            .get::<Option<String>>()?
-            .and_then(|priority| FeedbackPriority::parse(&priority)),
+        priority: cells.named_opt(FeedbackPriority::parse)?,
         body: cells.get()?,
         items: {
             let items: String = cells.get()?;
@@ -282,7 +280,7 @@ impl Tx<'_> {
         )
     }
 
-    /// All that was said of an agent's work, first to last.
+    /// All feedback on an agent's work, first to last.
     pub fn feedback_of(&self, coder: AgentId) -> Result<Vec<Feedback>, StoreError> {
         self.all(
             &format!("SELECT {FEEDBACK} FROM feedback WHERE coder_id = $1 ORDER BY number"),

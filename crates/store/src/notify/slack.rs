@@ -8,7 +8,7 @@ use crate::core::page::Page;
 use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
-/// Something that somebody said to us.
+/// A message to us.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlackMessage {
     /// Its place among all
@@ -52,7 +52,7 @@ pub struct SlackThread {
     pub changed_at: Timestamp,
 }
 
-/// An agent that somebody in Slack asked for.
+/// An agent that was requested in Slack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlackOrder {
     /// The agent
@@ -113,7 +113,7 @@ fn order(row: &Row<'_>) -> Result<SlackOrder, StoreError> {
 }
 
 impl Tx<'_> {
-    /// Writes down what somebody said, to be acted on at that time. False if it was known.
+    /// Records a message, to be processed at that time. False if it was known.
     pub fn slack_message_insert(
         &mut self,
         new: &SlackMessage,
@@ -160,7 +160,7 @@ impl Tx<'_> {
         )
     }
 
-    /// The thread that somebody's last word in a channel began, where it was not acted on yet.
+    /// The thread that a user's last message in a channel began, if it is not processed yet.
     pub fn slack_beginning(&self, channel: &str, user: &str) -> Result<Option<String>, StoreError> {
         self.one(
             "SELECT thread FROM slack_message
@@ -171,7 +171,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Lets what somebody said in a thread wait until then.
+    /// Postpones the messages of a thread until then.
     pub fn slack_wait(&mut self, of: &SlackMessage, due: Timestamp) -> Result<(), StoreError> {
         self.execute(
             "UPDATE slack_message SET due_at = $4

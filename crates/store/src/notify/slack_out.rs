@@ -10,7 +10,7 @@ use crate::core::tx::Tx;
 /// Action in Slack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlackAct {
-    /// Something is said
+    /// A message is posted
     Post,
     /// A message gets a reaction
     Mark,
@@ -34,7 +34,7 @@ impl SlackAct {
     }
 }
 
-/// Something to be said or done.
+/// Message to be posted, or action to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSlackOut {
     /// Key by which it is found again in Slack
@@ -53,7 +53,7 @@ pub struct NewSlackOut {
     pub mail: Option<MailId>,
 }
 
-/// Something that is said or done, or will be.
+/// Message or action that is done, or will be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlackOut {
     /// Its place among all

@@ -7,7 +7,7 @@ use crate::core::error::StoreError;
 use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
-/// Somebody who is told of events, as the record knows them.
+/// Endpoint that receives events, as the record has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     /// Its name in the configuration
@@ -28,7 +28,7 @@ pub struct Webhook {
     pub disabled_at: Option<Timestamp>,
     /// Why
     pub disabled_why: Option<String>,
-    /// The hash of the address of which that was said
+    /// Hash of the address that this is about
     pub disabled_for: Option<String>,
     /// Since when the configuration does not name it
     pub gone_at: Option<Timestamp>,
@@ -64,7 +64,7 @@ fn read(row: &Row<'_>) -> Result<Webhook, StoreError> {
 }
 
 impl Tx<'_> {
-    /// Every webhook that was ever named and is not forgotten. There are as many as somebody typed.
+    /// Every webhook that was ever configured and is not deleted. Their number is that of the configuration.
     pub fn webhooks(&self) -> Result<Vec<Webhook>, StoreError> {
         self.all(&format!("SELECT {COLUMNS} FROM webhook ORDER BY name"), [], read)
     }
@@ -74,7 +74,7 @@ impl Tx<'_> {
         self.one(&format!("SELECT {COLUMNS} FROM webhook WHERE name = $1"), params![name], read)
     }
 
-    /// Begins to tell somebody of what happens from now on: one who is new, or whom the configuration names again.
+    /// Sends an endpoint the events from now on: a new one, or one that the configuration names again.
     pub fn webhook_begin(&mut self, name: &str, now: Timestamp) -> Result<(), StoreError> {
         let seen = self.last_event()?;
         self.execute(

@@ -57,7 +57,7 @@ fn read(row: &Row<'_>) -> Result<Iteration, StoreError> {
         summary: cells.get()?,
         ended_at: cells.time_opt()?,
         agent: cells.parse_opt()?,
-        outcome: cells.get::<Option<String>>()?.as_deref().and_then(AgentStateName::parse),
+        outcome: cells.named_opt(AgentStateName::parse)?,
         reason: cells.get()?,
         spent: cells.get::<Option<i64>>()?.map(Usd::from_nanos),
         task: cells.get()?,

@@ -1,5 +1,5 @@
 //! The board: tasks by column, in pages, with their counts. A task of any age or number is found through an index;
-//! only words that somebody looks for are searched in all of them, and then for a bounded number.
+//! only a text search reads all of them, up to a bounded number.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};

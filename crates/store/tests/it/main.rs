@@ -6,6 +6,7 @@ mod audit_search;
 mod board;
 mod chain;
 mod cut;
+mod damaged;
 mod events;
 mod exact;
 mod guard;

@@ -1,6 +1,7 @@
 // Texts for the rows and dialogs of agents.
 import { formatMoney, formatOrdinal, pluralize, shortenId, formatTime } from '../../parts/format';
 import { hasEnded } from '../../parts/State';
+import { DEFAULT_KIND } from '../../api/agentFacts';
 import type { CrewRow } from '../../api/types';
 
 export interface AgentActivity {
@@ -76,7 +77,7 @@ export function getAgentName(row: CrewRow): string {
 export function getChip(row: CrewRow): string | null {
   if (row.kind === 'enlisted') return 'enlisted';
   if (row.model !== null) return row.model;
-  return row.kind === 'claude' ? null : row.kind;
+  return row.kind === DEFAULT_KIND ? null : row.kind;
 }
 
 export interface KillDescription {

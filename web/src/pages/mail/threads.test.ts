@@ -104,5 +104,5 @@ describe('positions', () => {
 it('names senders and recipients', () => {
   expect(getPersonName(HUMAN)).toBe('you');
   expect(getPersonName(AGENT)).toBe('coder k20wm');
-  expect(getPersonName({ ...AGENT, role: null, short: null })).toBe('somebody');
+  expect(getPersonName({ ...AGENT, role: null, short: null })).toBe('unknown');
 });

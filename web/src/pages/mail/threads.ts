@@ -1,5 +1,5 @@
 // Groups mail into rows: one per thread, open questions first, then by day. Rows keep their
-// position while someone reads; new threads wait until they are requested.
+// position while a person reads; new threads wait until they are requested.
 import type { MailItem, PersonView } from '../../api/types';
 
 export interface ThreadRow {
@@ -19,7 +19,7 @@ export const NEEDS_ANSWER_GROUP = 'Needs an answer';
 export function getPersonName(person: PersonView): string {
   if (person.system === true) return 'Adjutant';
   if (person.human) return 'you';
-  return [person.role, person.short].filter(Boolean).join(' ') || 'somebody';
+  return [person.role, person.short].filter(Boolean).join(' ') || 'unknown';
 }
 
 /** Day of a mail: "Today", "Yesterday", "Mon 9 Nov". */

@@ -35,7 +35,7 @@ function formatCallTime(at: string): string {
 
 export function getCallerName(caller: RecordCaller): string {
   if (caller.operator) return 'operator';
-  return caller.role === null ? (caller.short ?? 'nobody') : `${caller.role} ${caller.short ?? ''}`;
+  return caller.role === null ? (caller.short ?? 'unknown') : `${caller.role} ${caller.short ?? ''}`;
 }
 
 function CallRow({ row, selected, onOpen }: { readonly row: RecordRow; readonly selected: boolean; readonly onOpen: (number: number) => void }) {

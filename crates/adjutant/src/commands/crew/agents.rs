@@ -140,7 +140,7 @@ pub(crate) fn elapsed(
     }
 }
 
-/// Ends an agent that somebody else runs.
+/// Ends an enlisted agent.
 pub(crate) async fn discharge(app: &App, args: DischargeArgs) -> Result<(), CliError> {
     let mut steady = Steady::new(app).await?;
     // The server knows which agents are enlisted.

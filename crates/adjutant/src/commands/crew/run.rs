@@ -205,7 +205,7 @@ async fn watch(
                 .hint(format!("`adjutant kill {id}` ends it")));
         }
     };
-    // The note at its start has said that.
+    // The note at its start has shown that.
     details.warnings.retain(|warning| started.note.as_ref() != Some(warning));
     let work = Work::of(&mut steady, started).await?;
     let outcome = RunOutcome {

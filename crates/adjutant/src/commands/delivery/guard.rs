@@ -96,7 +96,7 @@ fn staged(app: &App) -> Result<BTreeSet<String>, String> {
         })
     };
     let files: BTreeSet<String> = changed(&[])?;
-    // What a merge brings was committed by somebody before; only what is new against both is ours.
+    // A merge brings files that were committed before; only what is new against both sides is this commit's.
     match git(app, &["rev-parse", "-q", "--verify", "MERGE_HEAD"]) {
         Ok(_) => {
             let theirs: BTreeSet<String> = changed(&["MERGE_HEAD"])?;

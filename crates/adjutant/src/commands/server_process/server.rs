@@ -356,7 +356,7 @@ pub(crate) async fn status(app: &App) -> Result<(), CliError> {
     let client = connect::locate(&at)?.ok_or_else(absent)?;
     let asked = ask_status(&client).await;
     let status = match asked.map_err(|_| silent(&at, client.url()))? {
-        // Anyone who listens there now is not ours.
+        // A server that listens there now is not ours.
         Err(ClientError::NotOurs { .. }) if at.url_override.is_none() => {
             connect::refuse_older(&at, client.url())?;
             return Err(absent());

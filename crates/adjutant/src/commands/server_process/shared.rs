@@ -40,7 +40,7 @@ const MACHINE: &str = "machine";
 const SERVICES_END: Duration = Duration::from_millis(200);
 /// Time for PostgreSQL to take what waits, before the home is left without a hand-over.
 const APPEND_END: Duration = Duration::from_secs(10);
-/// Interval at which somebody at a terminal hears that PostgreSQL is still away.
+/// Interval of the notes on a terminal that PostgreSQL is still away.
 const AWAY_INTERVAL: Duration = Duration::from_secs(10);
 /// Interval at which an owner looks whether a snapshot is due that no follower has made.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_secs(600);
@@ -325,7 +325,7 @@ impl SharedServer {
 enum OwnerEnd {
     /// Another server has taken the home
     Lost,
-    /// Somebody asked
+    /// Requested by a person
     Asked,
     /// Its files are no longer those that it opened
     Replaced(CliError),

@@ -27,14 +27,14 @@ pub(crate) const WORD: &str = "__complete";
 /// Timeout for the server: nobody waits at a prompt.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Prints what could stand at a place of a command line, a line each. What goes wrong is not said: it
-/// would stand in the middle of what somebody types.
+/// Prints the candidates for a place of a command line, a line each. Errors are not printed: they
+/// would appear in the middle of the line that is being typed.
 pub(crate) fn answer(asked: &[OsString]) {
     let [shell, index, words @ ..] = asked else { return };
     let Some(shell) = shell_of(shell) else { return };
     let Some(index) = index.to_str().and_then(|index| index.parse().ok()) else { return };
     let lines = candidates(shell, index, words);
-    // Anyone who asked may have gone.
+    // The caller may have gone.
     drop(print_raw(lines.as_bytes()));
 }
 

@@ -34,12 +34,12 @@ use crate::terminal::render::{Render, line, plain};
 /// The server says that it is alive far more often than this.
 const SILENCE: Duration = Duration::from_secs(60);
 /// Delays before a stream is reopened, first and last.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LAST_PAUSE: Duration = Duration::from_secs(5);
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(100);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(5);
 /// Delay that groups refreshes.
 const REFRESH_DELAY: Duration = Duration::from_millis(200);
 /// Between two questions for a stream: an agent that says very much is not asked for every word.
-const BREATH: Duration = Duration::from_millis(100);
+const MIN_READ_INTERVAL: Duration = Duration::from_millis(100);
 /// Seconds that a stream request waits.
 const WAIT_SECONDS: &str = "25";
 /// Lines before the end at which a stream starts.
@@ -113,7 +113,7 @@ impl Feed {
             asked => drop(self.tasks.spawn(async move {
                 match read(&client, asked).await {
                     Ok(Some(message)) => tell(&out, message),
-                    // Anyone who follows the events notices, too, and then everything is read again.
+                    // The follower of events notices too, and then everything is read again.
                     Ok(None) | Err(Unread::Gone) => {}
                     Err(Unread::Failed(why)) => tell(&out, Message::Failed(why)),
                 }
@@ -145,7 +145,7 @@ struct Follower<'a> {
 impl Follower<'_> {
     async fn follow(&mut self) -> Result<std::convert::Infallible, CliError> {
         let mut line = Steady::new(self.app).await?;
-        let mut pause = FIRST_PAUSE;
+        let mut pause = FIRST_RETRY_DELAY;
         loop {
             let path = query("/api/events", [("after", Some(self.after.to_string()))]);
             match events::open(line.client(), &path).await {
@@ -153,13 +153,13 @@ impl Follower<'_> {
                     self.found.send_replace(line.client().clone());
                     tell(&self.out, Message::Live);
                     while let Ok(Ok(Some(message))) = timeout(SILENCE, stream.next()).await {
-                        pause = FIRST_PAUSE;
+                        pause = FIRST_RETRY_DELAY;
                         self.take(&message);
                     }
                     // Where nothing happened for long, or a server gave way to the next one, the same
                     // place answers again, and nobody need hear of it.
                     sleep(pause).await;
-                    pause = (pause * 2).min(LAST_PAUSE);
+                    pause = (pause * 2).min(MAX_RETRY_DELAY);
                     continue;
                 }
                 Err(error) if is_gone(&error) => {}
@@ -167,7 +167,7 @@ impl Follower<'_> {
             }
             tell(&self.out, Message::Away);
             match line.back_some_day().await {
-                // Somebody may yet bring it back.
+                // It may come back.
                 Err(cli_error) if cli_error.is_no_server() => {}
                 other => other?,
             }
@@ -341,7 +341,7 @@ async fn stream(
                         place: OutputPlace { segment: 0, offset: 0 },
                     },
                 });
-                sleep(BREATH).await;
+                sleep(MIN_READ_INTERVAL).await;
             }
             Err(Unread::Gone) => {
                 // Until the next server is found.

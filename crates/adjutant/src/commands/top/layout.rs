@@ -17,7 +17,7 @@ pub(crate) const NEEDS: usize = 3;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) head: Rect,
-    /// Where it is said that the server is away; empty where it is not
+    /// Area of the note that the server is away; empty while it is there
     pub(crate) strip: Rect,
     pub(crate) body: Rect,
     pub(crate) foot: Rect,

@@ -63,9 +63,10 @@ pub(crate) const STANDINGS: [&str; 5] = ["all", "running", "waiting", "queued", 
 pub(crate) const BOXES: [(&str, &str); 3] =
     [("me", "to you"), ("agents", "between agents"), ("sent", "from you")];
 /// Over which time costs are shown, in days; nought is since midnight.
-pub(crate) const SPANS: [(u16, &str); 3] = [(0, "today (UTC)"), (7, "7 days"), (30, "30 days")];
+pub(crate) const COST_SPANS: [(u16, &str); 3] =
+    [(0, "today (UTC)"), (7, "7 days"), (30, "30 days")];
 /// By what costs are cut.
-pub(crate) const BYS: [&str; 4] = ["role", "model", "task", "lineage"];
+pub(crate) const COST_GROUPS: [&str; 4] = ["role", "model", "task", "lineage"];
 
 /// State of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -402,8 +403,8 @@ impl State {
     }
 
     fn ask_costs(&self) -> Effect {
-        let (days, _) = SPANS.get(self.costs.span).copied().unwrap_or_default();
-        Effect::Costs(days, BYS.get(self.costs.by).copied().unwrap_or("role"))
+        let (days, _) = COST_SPANS.get(self.costs.span).copied().unwrap_or_default();
+        Effect::Costs(days, COST_GROUPS.get(self.costs.by).copied().unwrap_or("role"))
     }
 
     /// Asks for what a view shows beside the crew.

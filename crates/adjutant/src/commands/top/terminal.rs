@@ -46,7 +46,7 @@ impl Screen {
     pub(crate) fn take(paint: Paint) -> io::Result<Self> {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panicked| {
-            // What is said of a panic must be seen.
+            // The message of a panic must be seen.
             give_back();
             before(panicked);
         }));

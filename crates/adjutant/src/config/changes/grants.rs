@@ -1,5 +1,6 @@
 //! What a change of a field can give agents.
 
+use host::agent::role_keys;
 use serde_json::Value;
 
 /// Names of the answers to who looks at work, from the strictest on.
@@ -7,19 +8,8 @@ const REVIEWS: &[&str] = &["person", "agent", "never"];
 /// Names of what follows an approval by an agent, from the strictest on.
 const APPROVALS: &[&str] = &["person", "pull_request", "merge"];
 
-/// Fields that say what runs, and where.
-const RUNS: &[&str] = &[
-    "category",
-    "agent",
-    "command",
-    "acp",
-    "script",
-    "cwd",
-    "worktree",
-    "mcp",
-    "mcp.names",
-    "check",
-];
+/// Fields that say what runs, and where, beside the programs of roles.
+const RUNS: &[&str] = &["category", "agent", "cwd", "worktree", "mcp", "mcp.names", "check"];
 /// Keys that say who reviews, leads or is spoken to.
 const LEADS: &[&str] = &[
     "review.role",
@@ -84,6 +74,7 @@ impl Grant {
             _ if [RUNS, LEADS, SECRETS, RECORD].iter().any(|keys| keys.contains(&field)) => {
                 Self::AnyChange
             }
+            _ if role_keys().iter().any(|(_, key)| key.name == field) => Self::AnyChange,
             _ => Self::of_section(field),
         }
     }
@@ -143,7 +134,7 @@ fn is_larger(was: &Value, is: &Value) -> bool {
     }
 }
 
-/// Compares places in a list. What is not said is decided elsewhere, perhaps in the worst way.
+/// Compares places in a list. An absent value is decided elsewhere and counts as the worst.
 fn is_later(words: &[&str], was: &Value, is: &Value) -> bool {
     let place = |value: &Value| words.iter().position(|word| value.as_str() == Some(word));
     let last = words.len().saturating_sub(1);

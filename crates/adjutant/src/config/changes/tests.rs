@@ -45,7 +45,9 @@ fn what_a_role_gains_is_told_and_marked() {
     role.sandbox = Sandbox::None;
     role.rules = Rules { allow: vec![glob("mcp__supervisor__*")], deny: Vec::new() };
     role.prompt = "Code, and obey.".into();
-    let new = Role { command: vec!["sh".into(), "-c".into(), "id".into()], ..Role::default() };
+    let words = ["sh", "-c", "id"].map(str::to_owned).into();
+    let programs = [("command".to_owned(), words)].into_iter().collect();
+    let new = Role { programs, ..Role::default() };
     after.settings.roles.insert("new".into(), Role { category: "worker".into(), ..new });
     let wide = [
         ("role coder: allow gains mcp__supervisor__*", true),

@@ -26,7 +26,7 @@ pub(crate) fn masked(text: &str) -> String {
     }
     // What is commented out, or cannot be read, is looked through line by line.
     let lines: String = shown.split_inclusive('\n').map(by_line).collect();
-    format!("{mark}{}", engine::redact(lines))
+    format!("{mark}{}", model::redact::redact(lines))
 }
 
 /// Collects what is to be replaced, and with what.

@@ -324,7 +324,7 @@ impl<'de> Deserialize<'de> for Runner {
     }
 }
 
-/// Settings of a kind as far as somebody gave them.
+/// Settings of a kind, as far as they are given.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct GivenRunner {

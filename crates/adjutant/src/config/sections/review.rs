@@ -250,7 +250,7 @@ fn address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     wanted(from, fits, "must be an address, as `https://api.github.com`")
 }
 
-/// Anyone who writes the secret itself here is told so before it is stored.
+/// A value that looks like the secret itself is refused before it is stored.
 pub(super) fn variable<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     const TOKENS: [&str; 6] = ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"];
     let fits = |name: &str| {

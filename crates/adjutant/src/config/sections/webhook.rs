@@ -13,9 +13,9 @@ use super::review::{variable, within};
 use crate::environment::Environment;
 
 /// No name is longer.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
-/// Somebody who is told of events.
+/// Endpoint that receives events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", try_from = "RawWebhook")]
 pub(crate) struct Webhook {
@@ -162,11 +162,11 @@ fn name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if begins && text.len() <= LONGEST_NAME && text.chars().all(fits) {
+    if begins && text.len() <= MAX_NAME_BYTES && text.chars().all(fits) {
         return Ok(text);
     }
     Err(D::Error::custom(format!(
-        "must be a name of up to {LONGEST_NAME} letters, digits, `-`, `_` and `.`, as `n8n`"
+        "must be a name of up to {MAX_NAME_BYTES} letters, digits, `-`, `_` and `.`, as `n8n`"
     )))
 }
 

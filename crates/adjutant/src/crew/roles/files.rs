@@ -12,7 +12,7 @@ use crate::home::Home;
 use crate::yaml::Problem;
 
 /// No name of a file is longer.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// A role's file.
 #[derive(Debug, Clone)]
@@ -60,12 +60,12 @@ pub(crate) fn path_of(home: &Home, policy: &Policy, name: &str) -> Result<PathBu
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if begins && name.len() <= LONGEST_NAME && name.chars().all(fits) {
+    if begins && name.len() <= MAX_NAME_BYTES && name.chars().all(fits) {
         return Ok(home.roles().join(format!("{name}.md")));
     }
     Err(format!(
-        "`{}` cannot be a file's name: up to {LONGEST_NAME} letters, digits, `-`, `_` and `.`",
-        name.chars().take(LONGEST_NAME).collect::<String>()
+        "`{}` cannot be a file's name: up to {MAX_NAME_BYTES} letters, digits, `-`, `_` and `.`",
+        name.chars().take(MAX_NAME_BYTES).collect::<String>()
     ))
 }
 

@@ -1,9 +1,10 @@
 //! Front matter of a role file.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use engine::settings::{Budget, McpChoice, Role, Sandbox, Worktree};
-use host::agent::RoleKey;
+use engine::settings::{Budget, McpChoice, Programs, Role, Sandbox, Worktree};
+use host::agent::{RoleKey, role_keys};
 use model::Line;
 use model::nearest::nearest;
 use model::policy::Rules;
@@ -16,16 +17,13 @@ use crate::config::{CapConfig, Kind, Pattern};
 use crate::crew::front_matter::{Names, cut};
 use crate::yaml::{self, Problem};
 
-/// Every key that means something.
-const KEYS: [&str; 22] = [
+/// Every key that means something, but for those that name programs.
+const KEYS: [&str; 19] = [
     "name",
     "category",
     "displayName",
     "description",
     "agent",
-    "command",
-    "acp",
-    "script",
     "model",
     "tools",
     "disallowedTools",
@@ -41,6 +39,14 @@ const KEYS: [&str; 22] = [
     "sandbox",
     "review",
 ];
+
+/// Every key that means something, as they are listed: those of programs come behind the kind.
+static ALL_KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let mut keys = KEYS.to_vec();
+    let behind_kind = keys.iter().position(|key| *key == "agent").map_or(0, |at| at + 1);
+    keys.splice(behind_kind..behind_kind, role_keys().into_iter().map(|(_, key)| key.name));
+    keys
+});
 
 /// Keys that bound an agent: mistyped they would bound nothing.
 const RESTRICTING_KEYS: [&str; 10] = [
@@ -81,11 +87,6 @@ struct Front {
     display_name: Option<String>,
     description: Option<String>,
     agent: Option<Kind>,
-    #[serde(default)]
-    command: Vec<String>,
-    #[serde(default)]
-    acp: Vec<String>,
-    script: Option<String>,
     model: Option<String>,
     tools: Option<Names>,
     disallowed_tools: Option<Names>,
@@ -188,9 +189,11 @@ fn finish(
 ) -> Result<(Role, Vec<Problem>), Box<Problem>> {
     let mut other: BTreeMap<String, serde_json::Value> = yaml::parse(name, matter, text)?;
     other.retain(|key, _| !KEYS.contains(&key.as_str()));
+    let programs = take_programs(&mut other)
+        .map_err(|(key, message)| Problem::at_key(name, text, key, message))?;
     for key in other.keys() {
         let near = match source {
-            Source::Home => nearest(key, KEYS),
+            Source::Home => nearest(key, ALL_KEYS.iter().copied()),
             // Claude Code's files may have keys that nobody here has heard of.
             Source::Claude => nearest(key, RESTRICTING_KEYS),
         };
@@ -203,7 +206,7 @@ fn finish(
         // A mistyped `deny` would deny nothing.
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known: {}", KEYS.join(", ")),
+            None => format!("known: {}", ALL_KEYS.join(", ")),
         };
         let message = format!("unknown key `{key}`");
         return Err(Problem::at_key(name, text, key, message).with_help(Some(help)));
@@ -215,9 +218,7 @@ fn finish(
         display_name: front.display_name,
         description: front.description,
         kind: None,
-        command: front.command,
-        acp: front.acp,
-        script: front.script,
+        programs,
         model: front.model,
         tools: front.tools.map(|Names(names)| names),
         disallowed_tools: front.disallowed_tools.map(|Names(names)| names).unwrap_or_default(),
@@ -262,17 +263,45 @@ fn mcp_choice(names: Option<Names>) -> McpChoice {
     }
 }
 
+/// Takes the keys that name programs out of all others. An error has its key.
+fn take_programs(
+    fields: &mut BTreeMap<String, serde_json::Value>,
+) -> Result<Programs, (&'static str, String)> {
+    let mut programs = Vec::new();
+    for (_, key) in role_keys() {
+        let words = match fields.remove(key.name) {
+            None => continue,
+            Some(serde_json::Value::Null) => Vec::new(),
+            Some(serde_json::Value::String(path)) if key.is_path => vec![path],
+            Some(list @ serde_json::Value::Array(_)) if !key.is_path => {
+                let words = serde_json::from_value(list);
+                words.map_err(|_| (key.name, format!("`{}` must be a list of texts", key.name)))?
+            }
+            Some(_) if key.is_path => {
+                return Err((key.name, format!("`{}` must be a path", key.name)));
+            }
+            Some(_) => {
+                let message =
+                    format!("`{}` must be a list: the program and its arguments", key.name);
+                return Err((key.name, message));
+            }
+        };
+        programs.push((key.name.to_owned(), words));
+    }
+    Ok(programs.into_iter().collect())
+}
+
 /// The kind that is named, else the one whose program is given.
 fn kind(named: Option<Kind>, role: &Role) -> Result<Option<Kind>, String> {
-    let is_missing = |key: &RoleKey| key.is_required && role.program(key.name).is_empty();
+    let is_missing = |key: &RoleKey| key.is_required && role.programs.get(key.name).is_empty();
     if let Some(kind) = named {
         return match kind.role_key().filter(is_missing) {
             Some(key) => Err(format!("an agent of kind `{}` needs `{}`", kind.name(), key.name)),
             None => Ok(Some(kind)),
         };
     }
-    let given = Role::PROGRAM_KEYS.into_iter().find(|key| !role.program(key).is_empty());
-    Ok(given.and_then(Kind::of_name))
+    let given = role_keys().into_iter().find(|(kind, _)| !role.program_of(*kind).is_empty());
+    Ok(given.and_then(|(kind, _)| Kind::of_name(kind.name())))
 }
 
 /// Quotes the values of keys at the margin that YAML would stumble over, such as a description

@@ -1,6 +1,6 @@
 //! Tests of reading roles, refusals and warnings.
 
-use engine::settings::{Budget, McpChoice, Sandbox, Worktree};
+use engine::settings::{Budget, McpChoice, Programs, Sandbox, Worktree};
 use proptest::prelude::*;
 
 use super::*;
@@ -16,6 +16,11 @@ fn refused(text: &str) -> String {
 
 fn home_in(dir: &Path) -> Home {
     Home::unplaced(dir.to_owned(), dir.join(".adjutant"))
+}
+
+fn programs<const N: usize>(programs: [(&str, &[&str]); N]) -> Programs {
+    let owned = |words: &[&str]| words.iter().copied().map(str::to_owned).collect();
+    programs.into_iter().map(|(key, words)| (key.to_owned(), owned(words))).collect()
 }
 
 #[test]
@@ -72,9 +77,11 @@ More.",
         display_name: Some("The Coder".into()),
         description: Some("Writes code".into()),
         kind: Some("command".into()),
-        command: vec!["run-me".into(), "{prompt_file}".into()],
-        acp: vec!["goose".into(), "acp".into()],
-        script: Some("scenario.yaml".into()),
+        programs: programs([
+            ("command", &["run-me", "{prompt_file}"]),
+            ("acp", &["goose", "acp"]),
+            ("script", &["scenario.yaml"]),
+        ]),
         model: Some("inherit".into()),
         tools: Some(vec!["Read".into(), "Bash(git log, git diff)".into(), "Edit".into()]),
         disallowed_tools: vec!["Task".into()],

@@ -1,13 +1,15 @@
 //! Front matter of a template file, checked against its text.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use engine::settings::{Template, TemplateArgument};
 use engine::templates::{Piece, argument_problem, name_problem, pieces};
+use host::agent::KINDS;
 use model::nearest::nearest;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 
 use crate::crew::front_matter::{self, Names};
 use crate::yaml::{self, Problem};
@@ -22,18 +24,28 @@ struct Front {
     description: String,
     #[serde(default)]
     arguments: Vec<Argument>,
-    agent: Option<Kind>,
+    agent: Option<SpawnableKind>,
     model: Option<String>,
     tools: Option<Names>,
     timeout: Option<u32>,
 }
 
-/// Kind of agent that runs a template.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Claude,
-    Codex,
+/// Kind of agent that can run a template.
+#[derive(Debug, Clone, Copy)]
+struct SpawnableKind(&'static str);
+
+/// Names of the kinds that can run templates; the first is the default.
+static SPAWNABLE: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let kinds = KINDS.iter().filter(|kind| kind.spawn_defaults().is_some());
+    kinds.map(|kind| kind.name()).collect()
+});
+
+impl<'de> Deserialize<'de> for SpawnableKind {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        let known = SPAWNABLE.iter().find(|known| **known == name);
+        known.copied().map(Self).ok_or_else(|| D::Error::unknown_variant(&name, &SPAWNABLE))
+    }
 }
 
 /// An argument, or only its name.
@@ -112,10 +124,11 @@ pub(super) fn read(name: &str, shown: &str, text: &str) -> Result<Template, Box<
         name: name.to_owned(),
         description: front.description.trim().to_owned(),
         arguments,
-        kind: match front.agent {
-            Some(Kind::Codex) => "codex".to_owned(),
-            Some(Kind::Claude) | None => "claude".to_owned(),
-        },
+        kind: front
+            .agent
+            .map_or_else(|| SPAWNABLE.first().copied(), |kind| Some(kind.0))
+            .unwrap_or_default()
+            .to_owned(),
         model: front.model,
         tools: front.tools.map(|Names(names)| names),
         timeout: front.timeout,

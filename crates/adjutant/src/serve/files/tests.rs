@@ -258,7 +258,7 @@ fn a_role_that_was_read_redacted_is_not_written_over_its_secret() {
     let text = "---\nname: keeper\ncategory: worker\n---\nAsk http://me:hunter2-s3cret@host.\n";
     let path = setup.dir.path().join(".adjutant/roles/keeper.md");
     std::fs::write(&path, text).unwrap();
-    let seen = engine::redact(text.to_owned());
+    let seen = model::redact::redact(text.to_owned());
     let checked = setup.editor.check(&role("keeper", &seen)).unwrap();
     let problem = &checked.problems[0];
     assert!(problem.message.contains("[redacted]"), "{problem:?}");

@@ -23,15 +23,15 @@ use crate::core::settings::Settings;
 use crate::crew::run::{draft, stop};
 
 /// No specification is longer.
-const LONGEST_SPEC: usize = 512 << 10;
+const MAX_SPEC_BYTES: usize = 512 << 10;
 /// No template and nothing beside the specification is longer.
-const LONGEST_TEXT: usize = 128 << 10;
+const MAX_TEXT_BYTES: usize = 128 << 10;
 /// No message is longer.
-const LONGEST_MESSAGE: usize = 32 << 10;
+const MAX_MESSAGE_BYTES: usize = 32 << 10;
 /// Maximum number of undelivered messages.
-const MOST_WAITING: i64 = 100;
+const MAX_WAITING_MESSAGES: i64 = 100;
 /// Nobody needs more iterations.
-const MOST_ITERATIONS: u32 = 100_000;
+const MAX_ITERATIONS: u32 = 100_000;
 
 /// A loop to be begun, or to be given more to do.
 #[derive(Debug, Clone, Default)]
@@ -139,7 +139,7 @@ impl Automation {
 
     /// Leaves word for a loop's next agent.
     pub async fn loop_say(&self, name: &str, body: String) -> Result<LoopMessageView, ToolError> {
-        bounded("text", &body, LONGEST_MESSAGE)?;
+        bounded("text", &body, MAX_MESSAGE_BYTES)?;
         if body.trim().is_empty() {
             return Err(ToolError::invalid("`text` is empty").detail("field", "text"));
         }
@@ -147,9 +147,9 @@ impl Automation {
         let (engine, session) = (self.clone(), row.session);
         let message = self.store.write(move |tx| {
             let now = engine.now();
-            if tx.loop_messages_waiting_count(&session)? >= MOST_WAITING {
+            if tx.loop_messages_waiting_count(&session)? >= MAX_WAITING_MESSAGES {
                 return Err(ToolError::conflict(format!(
-                    "`{session}` already has {MOST_WAITING} messages waiting; that is the limit"
+                    "`{session}` already has {MAX_WAITING_MESSAGES} messages waiting; that is the limit"
                 )));
             }
             let message = tx.loop_message_insert(&session, "operator", &body, now)?;
@@ -366,14 +366,14 @@ fn order(
             .hint("name its file: `--spec FILE`")
             .detail("field", "spec")
     })?;
-    bounded("spec", &spec, LONGEST_SPEC)?;
+    bounded("spec", &spec, MAX_SPEC_BYTES)?;
     let kept = |new: &Option<String>, old: fn(&LoopOrder) -> &Option<String>| {
         new.clone().or_else(|| before.and_then(|order| old(order).clone()))
     };
     let extra = kept(&change.extra, |order| &order.extra);
-    bounded("extra", extra.as_deref().unwrap_or_default(), LONGEST_TEXT)?;
+    bounded("extra", extra.as_deref().unwrap_or_default(), MAX_TEXT_BYTES)?;
     let template = kept(&change.template, |order| &order.template);
-    bounded("template", template.as_deref().unwrap_or_default(), LONGEST_TEXT)?;
+    bounded("template", template.as_deref().unwrap_or_default(), MAX_TEXT_BYTES)?;
     if let Some(wrong) = template.as_deref().and_then(|text| unknown(text, &VARIABLES)) {
         let message =
             format!("the template has a variable `{{{{{}}}}}`, which is unknown", wrong.name);
@@ -383,9 +383,9 @@ fn order(
             None => error.hint(format!("there are {}", VARIABLES.join(", "))),
         });
     }
-    if change.iterations.is_some_and(|many| many > MOST_ITERATIONS) {
+    if change.iterations.is_some_and(|many| many > MAX_ITERATIONS) {
         let message =
-            format!("`iterations` must be from 0, which is no limit, to {MOST_ITERATIONS}");
+            format!("`iterations` must be from 0, which is no limit, to {MAX_ITERATIONS}");
         return Err(ToolError::invalid(message).detail("field", "iterations"));
     }
     if change.budget.is_some_and(|usd| Usd::check_dollars(usd).is_err() || usd <= 0.0) {

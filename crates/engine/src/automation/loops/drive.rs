@@ -144,7 +144,7 @@ async fn pass(engine: &Core, row: &Loop, to: Phase) -> Result<Step, ToolError> {
     .await
 }
 
-/// Changes a loop that stands where it stood when it was looked at; else somebody else was quicker.
+/// Changes a loop that is still at the step that was read; otherwise another change was quicker.
 pub(super) async fn change(
     engine: &Core,
     seen: &Loop,

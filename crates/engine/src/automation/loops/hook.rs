@@ -88,7 +88,7 @@ pub(super) struct About {
 /// Outcome of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HookOutcome {
-    /// It ended: why it failed, if it did, and what it said
+    /// It ended: why it failed, if it did, and its output
     To(Option<String>, String),
     /// It must be begun again
     ToNothing,
@@ -169,7 +169,7 @@ pub(super) async fn run(
     Ok(HookOutcome::To(judge(&exit, hook), output))
 }
 
-/// A hook's command, as somebody wrote it.
+/// A hook's command as it is configured.
 pub(super) fn words(hook: &HookSettings) -> String {
     hook.command.join(" ")
 }

@@ -1,5 +1,5 @@
 //! Prompt of an iteration's agent: the template filled from the record, earlier failures, and messages that
-//! were left for it. Every part is bounded; what was cut is said.
+//! were left for it. Every part is bounded; a note says what was cut.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const NOTES: usize = 16 << 10;
 const HISTORY: usize = 16 << 10;
 const TASKS: usize = 24 << 10;
 /// Maximum number of each that is read.
-const LOOKED: u32 = 500;
+const MAX_ROWS_READ: u32 = 500;
 /// Messages delivered at once; the rest waits for the next agent.
 pub(super) const MESSAGES: u32 = 50;
 /// Byte limit for the messages.
@@ -65,8 +65,8 @@ pub(super) fn compose(
     number: u32,
 ) -> Result<Prompt, ToolError> {
     let session = row.session.as_str();
-    let notes = notes(&tx.note_newest(session, LOOKED)?);
-    let history = history(&tx.iterations_newest(session, LOOKED)?, number);
+    let notes = notes(&tx.note_newest(session, MAX_ROWS_READ)?);
+    let history = history(&tx.iterations_newest(session, MAX_ROWS_READ)?, number);
     let tasks = tasks(tx, session)?;
     let port = engine.options.url.rsplit(':').next().unwrap_or_default();
     let port: String = port.chars().take_while(char::is_ascii_digit).collect();
@@ -242,7 +242,7 @@ fn tasks(tx: &Tx<'_>, session: &str) -> Result<String, ToolError> {
             epic: None,
             session: Some(session.to_owned()),
         };
-        let page = tx.task_page(&filter, 0, LOOKED)?;
+        let page = tx.task_page(&filter, 0, MAX_ROWS_READ)?;
         let mut begun = false;
         for task in &page.items {
             if text.len() > TASKS {

@@ -14,7 +14,7 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 
 /// Iterations, notes and messages shown per loop.
-const SHOWN: u32 = 100;
+const MAX_SHOWN: u32 = 100;
 const NOTES: u32 = 20;
 
 /// Reads a loop with its tasks, its spending and its waiting messages.
@@ -114,9 +114,9 @@ impl Automation {
         self.store
             .scan(move |tx| {
                 let session = row.session.clone();
-                let iterations = tx.iterations_newest(&session, SHOWN)?;
+                let iterations = tx.iterations_newest(&session, MAX_SHOWN)?;
                 let notes = tx.note_newest(&session, NOTES)?;
-                let messages = tx.loop_messages_newest(&session, SHOWN)?;
+                let messages = tx.loop_messages_newest(&session, MAX_SHOWN)?;
                 Ok(LoopDetails {
                     extra: row.order.extra.clone(),
                     spec: row.order.spec.clone(),

@@ -25,7 +25,7 @@ pub(crate) const MAX_RECOVERIES: usize = 3;
 /// The time in which recoveries are counted.
 pub(crate) const WINDOW_SECONDS: i64 = 600;
 /// Number of recent recoveries considered.
-const LOOKED_AT: u32 = 200;
+const MAX_RECOVERIES_READ: u32 = 200;
 /// Tasks released at once.
 const TASKS: u32 = 500;
 
@@ -102,10 +102,10 @@ pub(super) fn follow_up(
     }
 }
 
-/// The request to have somebody take an agent's place, if there is one that was not fulfilled.
+/// The open request to replace an agent, if there is one.
 pub(crate) fn wanted(tx: &Tx<'_>, agent: AgentId) -> Result<Option<Event>, ToolError> {
     let last = |kind| -> Result<Option<Event>, ToolError> {
-        let events = tx.event_list_newest(kind, LOOKED_AT)?;
+        let events = tx.event_list_newest(kind, MAX_RECOVERIES_READ)?;
         Ok(events.into_iter().rev().find(|event| event.agent == Some(agent)))
     };
     let done = last(EventKind::SupervisorRecovered)?.map_or(0, |event| event.number);
@@ -114,7 +114,7 @@ pub(crate) fn wanted(tx: &Tx<'_>, agent: AgentId) -> Result<Option<Event>, ToolE
 
 /// Successor of an agent, if there is one.
 pub(crate) fn successor(tx: &Tx<'_>, agent: AgentId) -> Result<Option<AgentId>, ToolError> {
-    let events = tx.event_list_newest(EventKind::SupervisorRecovered, LOOKED_AT)?;
+    let events = tx.event_list_newest(EventKind::SupervisorRecovered, MAX_RECOVERIES_READ)?;
     let found = events.into_iter().rev().find(|event| event.agent == Some(agent));
     Ok(found.and_then(|event| match event.decode()? {
         EventData::SupervisorRecovered(done) => Some(done.successor_id),
@@ -125,7 +125,7 @@ pub(crate) fn successor(tx: &Tx<'_>, agent: AgentId) -> Result<Option<AgentId>, 
 /// Number of recent replacements of an epic's supervisor.
 pub(crate) fn lately(tx: &Tx<'_>, epic: EpicId, now: Timestamp) -> Result<usize, ToolError> {
     let since = now.after_seconds(-WINDOW_SECONDS);
-    let events = tx.event_list_newest(EventKind::SupervisorRecovering, LOOKED_AT)?;
+    let events = tx.event_list_newest(EventKind::SupervisorRecovering, MAX_RECOVERIES_READ)?;
     let of_epic = |event: &&Event| {
         let asked = Some(event).filter(|event| event.at > since).and_then(|event| event.decode());
         matches!(asked, Some(EventData::SupervisorRecovering(asked)) if asked.epic_id == epic)
@@ -133,7 +133,7 @@ pub(crate) fn lately(tx: &Tx<'_>, epic: EpicId, now: Timestamp) -> Result<usize,
     Ok(events.iter().filter(of_epic).count())
 }
 
-/// Records who takes an agent's place, if the epic still needs somebody.
+/// Records an agent's successor, if the epic still needs one.
 fn replace(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -172,7 +172,7 @@ fn live(tx: &Tx<'_>, id: Option<AgentId>) -> Result<Option<AgentId>, ToolError> 
     Ok((tx.agent_is_live(id)? && !ending).then_some(id))
 }
 
-/// Puts the tasks of an epic that somebody was at back where anybody may take them. What is in review stays:
+/// Frees the claimed tasks of an epic. Tasks in review stay:
 /// that work is done.
 fn free_tasks(
     tx: &mut Tx<'_>,

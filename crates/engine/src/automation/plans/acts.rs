@@ -26,7 +26,7 @@ use crate::tasks::task_add::{self, TaskDraft};
 use crate::tasks::{task_change, task_needs};
 
 /// A plan's name is so long at the most, before a number is added.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 /// A plan that is to be run.
 #[derive(Debug, Clone)]
@@ -95,7 +95,7 @@ impl Automation {
         view.await
     }
 
-    /// Goes on with a plan that has ended, with so many dollars more if somebody says so.
+    /// Resumes a plan that has ended, with more dollars if they are given.
     pub async fn plan_resume(
         &self,
         name: &str,
@@ -130,7 +130,7 @@ fn record(
     Ok(())
 }
 
-/// An amount that somebody gave.
+/// Given amount.
 fn dollars(given: Option<f64>) -> Result<Option<Usd>, ToolError> {
     let Some(usd) = given else { return Ok(None) };
     if !(usd.is_finite() && usd > 0.0 && usd <= 1e6) {
@@ -267,7 +267,7 @@ fn add_tasks(cx: &mut WriteCx<'_, '_>, steps: &[ParsedStep]) -> Result<Vec<Task>
     Ok(tasks)
 }
 
-/// A plan that runs is not run beside itself, and one that was run is only run again if somebody says so.
+/// Refuses a plan that runs already, and one that was run unless a second run is requested.
 fn refuse_twice(tx: &Tx<'_>, request: &PlanStart, hash: &str) -> Result<(), ToolError> {
     let same = tx.plan_by_hash(hash)?;
     let live = tx.plans_live()?;
@@ -313,7 +313,7 @@ fn refuse_unknown_roles(settings: &Settings, steps: &[ParsedStep]) -> Result<(),
     Ok(())
 }
 
-/// The name that somebody chose, or one made from the title.
+/// The given name, or one made from the title.
 fn free_name(tx: &Tx<'_>, request: &PlanStart, title: &str) -> Result<String, ToolError> {
     if let Some(name) = &request.name {
         if !model::slug::is_slug(name) {
@@ -342,7 +342,7 @@ fn free_name(tx: &Tx<'_>, request: &PlanStart, title: &str) -> Result<String, To
 fn slug_of(title: &str) -> String {
     let mut name = String::new();
     for word in title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
-        if name.len() + word.len() >= LONGEST_NAME {
+        if name.len() + word.len() >= MAX_NAME_CHARS {
             break;
         }
         if !name.is_empty() {

@@ -21,7 +21,7 @@ const HOW: &str = "\
 
 You do not do the steps yourself: agents do, and you lead them.
 
-1. A step is free when all it depends on is completed. Look first whether somebody is at it already (`list_agents`): no
+1. A step is free when all it depends on is completed. Look first whether an agent works on it already (`list_agents`): no
    step is done twice. Then start an agent for it (`draft_agent` with the step's `taskSlug`, in the role that the plan
    names or the one that fits best), with a prompt that stands by itself: the goal, the files, the bounds, how to check it.
    It is told what came of the steps that its own depends on; whatever else it must know stands in your prompt.
@@ -122,7 +122,7 @@ fn so_far(tx: &Tx<'_>, plan: &Plan, before: &Agent) -> Result<String, ToolError>
         })
         .collect::<Result<_, ToolError>>()?;
     if !lines.is_empty() {
-        text.push_str("\nThese are still at work and are yours now. Await them before you start anybody for their steps:\n\n");
+        text.push_str("\nThese are still at work and are yours now. Await them before you start agents for their steps:\n\n");
         text.extend(lines);
     }
     let asked = asked(tx, plan)?;

@@ -33,9 +33,9 @@ pub(crate) fn ended(
     let stages = stages(tx, &plan)?;
     let stop = tx.run_get(agent.id)?.and_then(|run| run.stop);
     let by = if stop.as_ref().is_some_and(is_wanted) {
-        CoordinatorEndCause::Somebody
+        CoordinatorEndCause::Request
     } else {
-        CoordinatorEndCause::Nobody
+        CoordinatorEndCause::Itself
     };
     let is_open = |stage: &&Stage| !stage.state().is_closed();
     let has_failed = |stage: &&Stage| stage.state() == TaskStateName::Failed;
@@ -80,7 +80,7 @@ pub(crate) fn ended(
     }
 }
 
-/// Has somebody else go on with a plan, if there is money left and somebody to be had.
+/// Queues a successor for a plan's coordinator, if there is money and a role left.
 fn another(
     tx: &mut Tx<'_>,
     settings: &Settings,

@@ -112,7 +112,7 @@ pub(super) fn last_result(tx: &Tx<'_>, task: i64) -> Result<Option<AgentResult>,
     Ok(last.and_then(|last| AgentResult::of_work(last.result.as_deref())))
 }
 
-/// The first line of what somebody wrote, so far.
+/// First line of a text, shortened.
 pub(super) fn first_line(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default().trim();
     line.chars().take(LINE).collect()

@@ -424,7 +424,7 @@ async fn the_end_of_the_record_ends_the_waiting() {
     // The waiting is over; its row may come too late to be kept.
     match answer {
         Ok(answer) => assert_eq!(answer["gone"], false),
-        Err(error) => assert_eq!(error["code"], "INTERNAL_ERROR"),
+        Err(error) => assert_eq!(error["code"], "TRANSIENT_ERROR"),
     }
 }
 

@@ -1,16 +1,19 @@
 //! Formats of the record: each golden file is a value as it was written by an earlier version, with every field.
 //! It must be read for ever. A field may be added to a format, with a default; then it is added to its file as well.
 
-use serde::Serialize;
-use serde_json::Value;
-use store::{AgentPage, EventFilter, WorktreePage};
+use model::OutboxJobId;
+use model::review::OutboxJobKind;
+use store::{AgentPage, EventFilter, NewOutboxJob, WorktreePage};
 
 use super::*;
 use crate::automation::loops::prompt::Recovery;
+use crate::core::rights::Rights;
+use crate::core::settings::Role;
 use crate::crew::result::AgentResult;
 use crate::crew::run::{RunOptions, notes};
 use crate::delivery::jobs::{commit, feedback, pull, rebase};
 use crate::delivery::merge_queue::Details;
+use crate::delivery::outbox::outcome;
 use crate::delivery::outbox::params::{
     CommitRequest, FeedbackJob, IssuesJob, MergeJob, MergeNotes, PullJob, RebaseJob, ReviewJob,
 };
@@ -44,6 +47,7 @@ macro_rules! golden {
 golden! {
     "errand_commit_notes": commit::Notes,
     "errand_commit_wish": CommitRequest,
+    "errand_error": StoredError,
     "errand_feedback_notes": feedback::Notes,
     "errand_feedback_wish": FeedbackJob,
     "errand_issues_wish": IssuesJob,
@@ -56,6 +60,8 @@ golden! {
     "errand_review_wish": ReviewJob,
     "loop_recovery": Recovery,
     "merge_details": Details,
+    "rights": Rights,
+    "role": Role,
     "run_notes": notes::Notes,
     "run_result": AgentResult,
     "run_wish": RunOptions,
@@ -78,6 +84,42 @@ fn a_result_is_decoded_or_names_its_agent() {
             "{message}"
         );
     }
+}
+
+/// The error of an outbox job is what its caller gets, so a damaged one must not become an error without words.
+#[tokio::test]
+async fn the_error_of_an_outbox_job_is_read_or_names_its_row() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = store::Store::open(&dir.path().join("state.db")).unwrap();
+    let id = OutboxJobId::from_bits(7);
+    let job = NewOutboxJob {
+        id,
+        kind: OutboxJobKind::Commit,
+        lane: "agent:sp_1".into(),
+        agent: None,
+        caller: None,
+        parameters: "{}".into(),
+    };
+    let failed = ToolError::conflict("it is taken").hint("wait").detail("by", "sp_2");
+    let stored = encode_error(&failed).unwrap();
+    let now = model::Timestamp::from_millis(1);
+    let end = move |tx: &mut store::Tx<'_>| {
+        tx.outbox_job_insert(&job, now)?;
+        tx.outbox_job_end(id, Err(&stored), now)
+    };
+    assert!(store.write(end).await.unwrap());
+    let read = || store.read(|tx| outcome::<Value>(tx, id)).unwrap_err();
+    assert_eq!(read().body("mcp__git__commit", None), failed.body("mcp__git__commit", None));
+    let damaged = rusqlite::Connection::open(dir.path().join("state.db")).unwrap();
+    for text in
+        ["", "{}", r#"{"code":"TAKEN","message":"m","suggestions":[],"details":{},"causes":""}"#]
+    {
+        damaged.execute("UPDATE errand SET error = $1", [text]).unwrap();
+        let error = read();
+        let named = format!("the record of outbox job `{id}` is damaged: its error cannot be read");
+        assert!(error.message.starts_with(&named), "{}", error.message);
+    }
+    store.close().await;
 }
 
 #[test]

@@ -12,7 +12,7 @@ const PREFIX: &str = "whsec_";
 /// Allowed length of a key, in bytes.
 const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 /// No key of Inngest's is longer.
-const LONGEST_EVENT_KEY: usize = 200;
+const MAX_EVENT_KEY_CHARS: usize = 200;
 
 /// Base64 with or without the signs at its end.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -20,7 +20,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Somebody who is told of events.
+/// Endpoint that receives events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSettings {
     /// Name
@@ -29,7 +29,7 @@ pub struct WebhookSettings {
     pub url: String,
     /// In which form it is told
     pub form: WebhookForm,
-    /// Of which kinds, as somebody typed them
+    /// Patterns of event kinds, as configured
     pub patterns: Vec<String>,
     /// Those kinds
     pub kinds: Vec<EventKind>,
@@ -98,7 +98,7 @@ impl WebhookForm {
             }),
             Self::Inngest => {
                 let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-                let good = !key.is_empty() && key.len() <= LONGEST_EVENT_KEY;
+                let good = !key.is_empty() && key.len() <= MAX_EVENT_KEY_CHARS;
                 if good && key.chars().all(fits) {
                     Ok(())
                 } else {
@@ -118,7 +118,7 @@ pub(crate) fn decode(key: &str) -> Option<Vec<u8>> {
 /// Signing key or credential of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookKey {
-    /// Nothing: anyone who gets them believes them
+    /// Nothing: receivers cannot verify the messages
     None,
     /// This
     Secret(Secret),

@@ -138,7 +138,7 @@ End your last message with one JSON object, alone on its last line:
 {"status": "success", "summary": "…", "changes": ["…"], "issues": ["…"], "questions": ["…"]}
 
 `status` is `success`, `partial`, `failed` or `blocked`; `summary` says in a few sentences what came of it; `changes` are
-the files you changed and why, `issues` what is wrong or left, `questions` what somebody must decide. Lists may be empty."#;
+the files you changed and why, `issues` what is wrong or left, `questions` what remains to be decided. Lists may be empty."#;
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@ struct Chosen {
 }
 
 /// The project's files that the settings name, but for those that the agent reads by itself (`reads`). Files that are
-/// not there are passed over; what is cut or refused is said. Blocks while it reads.
+/// not there are passed over; a note says what is cut or refused. Blocks while it reads.
 pub(crate) fn project_context(
     project: &Path,
     settings: &ContextSettings,

@@ -34,7 +34,7 @@ const WHERE: [&str; 3] = [
     "`mcp__session__note-list` lists them",
 ];
 
-/// Something that somebody left on a task.
+/// A comment or a result on a task.
 struct Entry {
     section: usize,
     at: Timestamp,

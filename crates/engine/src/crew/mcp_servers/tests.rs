@@ -71,7 +71,8 @@ fn all_servers_but_adjutant_are_given_unless_the_role_says_otherwise() {
     assert_eq!(stage.given("acp"), ["github"]);
     let codex = stage.chosen("codex").unwrap();
     assert_eq!((codex.own, codex.disabled), (vec!["docs".to_owned()], vec!["seat".to_owned()]));
-    stage.role.acp = vec!["/opt/bin/claude-agent-acp".to_owned()];
+    let program = vec!["/opt/bin/claude-agent-acp".to_owned()];
+    stage.role.programs = [("acp".to_owned(), program)].into_iter().collect();
     assert_eq!(stage.given("acp"), ["github", "notes"], "it is kept to what it is given");
     stage.role.mcp = McpChoice::Names(vec!["notes".to_owned()]);
     assert_eq!(stage.given("claude"), ["notes"]);

@@ -6,7 +6,7 @@ use super::{Asked, Status, TEXT};
 use crate::crew::context::tail;
 
 /// Number of candidate positions tried, from the end.
-const TRIES: usize = 64;
+const MAX_CANDIDATES: usize = 64;
 
 /// A value in a text.
 pub(super) struct FoundValue<'a> {
@@ -36,7 +36,11 @@ pub(super) fn last_json(words: &str, asked: Asked) -> Option<FoundValue<'_>> {
             // What is indented lies inside another value.
             let opens = |(from, line): (usize, &str)| line.starts_with(['{', '[']).then_some(from);
             let places: Vec<usize> = lines(words).filter_map(opens).collect();
-            places.into_iter().rev().take(TRIES).find_map(|from| at(from, words.len(), from))
+            places
+                .into_iter()
+                .rev()
+                .take(MAX_CANDIDATES)
+                .find_map(|from| at(from, words.len(), from))
         })
 }
 

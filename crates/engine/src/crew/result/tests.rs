@@ -24,7 +24,7 @@ fn plain(status: Status, summary: &str, text: &str) -> AgentResult {
         questions: vec![],
         pr_url: None,
         text: text.to_owned(),
-        said: String::new(),
+        last_messages: String::new(),
         structured: None,
         problems: vec![],
     }

@@ -28,7 +28,7 @@ use crate::crew::service::Crew;
 use crate::mail::panics::{self, PanicReport};
 
 /// Agents taken from the queue at once.
-const AT_ONCE: u32 = 64;
+const QUEUE_BATCH: u32 = 64;
 /// Delay before a retry after a store error.
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Events of agents, after which others may start.
@@ -231,7 +231,7 @@ impl CrewService {
         let now = self.engine.now();
         let bound = i64::from(self.engine.settings().limits.max_limited_hours) * 3_600_000;
         let limited = self.engine.store.read(|tx| tx.agents_limited_since())?;
-        // Anyone who was recorded under another bound, or under none, is held to today's.
+        // An agent that was recorded under another limit, or under none, has today's.
         let limited: Vec<(AgentId, Timestamp)> = limited
             .into_iter()
             .map(|(agent, until, since)| (agent, until.min(since.after_millis(bound))))
@@ -257,7 +257,7 @@ impl CrewService {
         let (limit, missing) = (settings.limits.running, &self.engine.missing);
         let (queued, placed) = self.engine.store.read(|tx| {
             // Those that lack variables keep nobody else from being looked at.
-            let queued = tx.agents_queued(AT_ONCE.saturating_add(missing.count()))?;
+            let queued = tx.agents_queued(QUEUE_BATCH.saturating_add(missing.count()))?;
             let placed = if queued.is_empty() { Vec::new() } else { tx.agents_placed()? };
             Ok::<_, ToolError>((queued, placed))
         })?;
@@ -303,7 +303,7 @@ impl CrewService {
     }
 
     fn keep(&self, supervised: SupervisedRun, begin: Begin) {
-        // Open before anybody else can have something to tell it.
+        // Open before anything can be sent to it.
         let orders = self.engine.keepers.remember(supervised.agent.id);
         let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
         let tasks = self.tasks.clone();
@@ -311,7 +311,7 @@ impl CrewService {
             let (id, mut restarts) = (supervised.agent.id, 0);
             let mut next = Some((supervised, begin, orders));
             while let Some((supervised, begin, orders)) = next.take() {
-                // A task of its own, so that after a panic somebody is there to look after its agent.
+                // A task of its own, so that this loop can look after its agent when it panics.
                 let (own, stop) = (engine.clone(), shutdown.clone());
                 let kept = tasks.spawn(keeper::keep(own, supervised, begin, orders, stop)).await;
                 let Some(message) = kept.err().and_then(panics::message_of) else { return };

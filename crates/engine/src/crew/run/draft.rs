@@ -69,7 +69,7 @@ pub(crate) fn enrol_as(
     enrol(cx, draft, id, &above)
 }
 
-/// Records an agent whom somebody may have.
+/// Records an agent that the caller is allowed to draft.
 fn enrol(
     cx: &mut WriteCx<'_, '_>,
     draft: &Draft,
@@ -134,7 +134,7 @@ fn enrol(
         conversation: resumed.map(|(_, conversation)| conversation),
     })?;
     let usual = match (above.is_empty(), options.timeout) {
-        // Anyone who says how long it may run has decided about time.
+        // A given time limit replaces the role's cap on time.
         (true, Some(_)) => Budget { seconds: None, ..settings.root_budget },
         (true, None) => settings.root_budget,
         (false, _) => Budget::default(),

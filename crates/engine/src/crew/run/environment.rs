@@ -1,4 +1,4 @@
-//! Values of the environment for agents that wait: they are in no file, so that after a restart somebody
+//! Values of the environment for agents that wait: they are in no file, so that after a restart another process
 //! who has them must be asked.
 //!
 //! A draft records the names of the variables that its agent gets from the server's own environment, and of those

@@ -69,7 +69,7 @@ impl Ending {
         Ok(Self { result: before.unwrap_or(ending.result), ..ending })
     }
 
-    /// The end of somebody who was stopped before anything came of it.
+    /// The end of an agent that was stopped before it started.
     pub(crate) fn of(stop: &StopRequest) -> Self {
         Self {
             outcome: stop.outcome,
@@ -132,7 +132,7 @@ pub(crate) fn followed(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     settings.end_reactions.run(tx, settings, agent, now)?;
-    // Last, so that mail that goes on to somebody else goes on exactly.
+    // Last, so that mail is forwarded with its exact text.
     Ok(tx.exact_forget_agent(agent.id)?)
 }
 
@@ -247,7 +247,7 @@ pub(crate) fn charge_unmetered(
         },
     };
     if figures == Figures::Lost {
-        // So that anyone who looks at it, or adds it up, sees that it is used up.
+        // So that views and sums show it as used up.
         tx.budget_charge(agent.id, spend)?;
     }
     if spend == Spend::default() {

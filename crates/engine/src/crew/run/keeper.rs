@@ -380,7 +380,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Says what is said first, once. Whether it was is known by the next report.
+    /// Sends the opening messages, once. The next report records that they were sent.
     async fn greet(&mut self) {
         if !self.notes.began {
             let steps = self.talk.begin();
@@ -411,11 +411,11 @@ impl Keeper {
                 return Err(Leave::Shutdown);
             }
             if !self.folder.path().is_dir() {
-                // Somebody took its folder away: whatever is left of it is ended.
+                // Its folder was removed: its remaining processes are ended.
                 return self.end(RunStatus::Gone).await;
             }
             match self.folder.standing().map_err(ToolError::internal)? {
-                // It was to be started, and somebody may still be about to.
+                // It was to be started, and its supervisor may still begin.
                 RunStatus::NotBegun if !self.folder.give_up().map_err(ToolError::internal)? => {}
                 // Whatever the files say, which an agent can write: its supervisor has not gone. The
                 // connection broke, or it was not there yet.
@@ -445,7 +445,7 @@ impl Keeper {
         let mut behind = false;
         loop {
             if self.sender.is_none() {
-                // Something could not be said. Without a connection an end goes by signals.
+                // A message could not be sent. Without a connection an agent is ended by signals.
                 return Ok(());
             }
             let look = self.next_look();
@@ -501,11 +501,11 @@ impl Keeper {
         Ok(more)
     }
 
-    /// Does what follows from a line. What was said under the same key before is not said again.
+    /// Carries out the steps of a line. What was sent under the same key before is not sent again.
     async fn perform(&mut self, steps: Vec<Step>) {
         for step in steps {
-            self.notes.said += 1;
-            let key = self.notes.said.to_string();
+            self.notes.steps += 1;
+            let key = self.notes.steps.to_string();
             self.say(&key, step).await;
         }
     }
@@ -527,7 +527,7 @@ impl Keeper {
         }
     }
 
-    /// Says what could not be said before.
+    /// Sends what could not be sent before.
     async fn resay(&mut self) {
         for (key, step) in std::mem::take(&mut self.unsent) {
             self.say(&key, step).await;

@@ -1,4 +1,4 @@
-//! What an agent said last, read from its output: for those that came to no result, whose words would be lost.
+//! The last messages of an agent, read from its output: for agents without a result, whose messages would be lost.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ const READ_CHUNK: usize = 256 * 1024;
 /// Upper bound on the words, in bytes: whole messages, but for a last one that is longer.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// The last messages of a run, oldest first, without those that are only about how it ended. Empty if it said nothing.
+/// The last messages of a run, oldest first, without those that are only about how it ended. Empty if it wrote none.
 /// Blocks.
 pub(crate) fn last_message(
     kind: &str,

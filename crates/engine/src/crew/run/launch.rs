@@ -228,7 +228,7 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
         settings.own_tools_of(agent, options.tools.as_deref());
     let mut command = Vec::new();
     if let (Some(role), Some(key)) = (role, kind.role_key()) {
-        command = role.program(key.name);
+        command = role.program_of(kind).to_vec();
         if let Some(path) = command.first_mut().filter(|_| key.is_path) {
             *path = engine.options.project.join(&*path).display().to_string();
         }

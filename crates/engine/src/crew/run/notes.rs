@@ -26,7 +26,8 @@ pub(crate) struct Notes {
     /// True if the opening messages were sent
     pub(crate) began: bool,
     /// Number of steps that followed from its lines; each has its number as key
-    pub(crate) said: u64,
+    #[serde(rename = "said")]
+    pub(crate) steps: u64,
     /// Commit checked out at its start
     pub(crate) base: Option<String>,
     /// Recent calls and errors
@@ -67,7 +68,7 @@ pub(crate) struct OpenTool {
 /// That its model does not answer it for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limit {
-    /// Until when, in milliseconds, where it said so
+    /// Until when, in milliseconds, if it gave a time
     pub(crate) until: Option<i64>,
 }
 

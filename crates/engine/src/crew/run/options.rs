@@ -14,7 +14,7 @@ use crate::core::durable;
 use crate::core::error::ToolError;
 use crate::core::settings::Budget;
 
-/// A new agent, as somebody asks for it. What is absent is decided by role and settings.
+/// Request for a new agent. What is absent is decided by role and settings.
 #[derive(Debug, Clone, Default)]
 pub struct Draft {
     /// The role; a bare prompt has none

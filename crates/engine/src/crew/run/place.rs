@@ -15,7 +15,7 @@ use crate::core::error::ToolError;
 use crate::crew::transition;
 use crate::tasks::task_change;
 
-/// Somebody whose turn has come, with the secret that only it may know.
+/// An agent that is to start, with its token.
 #[derive(Debug, Clone)]
 pub(crate) struct Turn {
     /// The agent
@@ -70,7 +70,7 @@ fn deadline(
     Ok(own.into_iter().chain(inherited).min())
 }
 
-/// When an agent that somebody else runs must be over. It has no process whose time could be counted, so its time
+/// Deadline of an enlisted agent. It has no process whose time could be counted, so its time
 /// began when it was enlisted.
 pub(crate) fn enlisted_deadline(
     tx: &Tx<'_>,
@@ -99,7 +99,7 @@ fn inherited_deadline(tx: &Tx<'_>, agent: &Agent) -> Result<Option<Timestamp>, T
     Ok(deadlines.into_iter().min())
 }
 
-/// Takes its task, if that is free. One that somebody holds stays where it is.
+/// Claims its task, if that is free. A claimed task stays where it is.
 fn claim(tx: &mut Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(), ToolError> {
     let Some(task) = agent.task else { return Ok(()) };
     let Some(mut task) = tx.task_find(&TaskRef::Id(task))? else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The request to end somebody. It is recorded for the agent and for everybody below it; keepers carry it
+//! The request to end an agent. It is recorded for the agent and for its descendants; keepers carry it
 //! out, the deepest first, and what has no process ends at once.
 
 use model::agent::{AgentState, Outcome};
@@ -43,7 +43,7 @@ fn stop_one(
     let parked = tx.run_get(agent.id)?.filter(|run| run.parked_at.is_some());
     match (&agent.state, parked) {
         (AgentState::Ended { .. }, _) => Ok(()),
-        // Nothing of it runs: it waits for its turn, or somebody else runs it.
+        // It has no process of ours: it is queued, or enlisted.
         (AgentState::Queued | AgentState::Limited { .. }, _) => {
             tx.run_stop(agent.id, stop)?;
             finish::finish(tx, settings, agent, &Ending::of(stop), now)

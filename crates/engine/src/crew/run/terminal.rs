@@ -9,7 +9,7 @@ use store::Agent;
 
 use crate::core::handle::Core;
 
-/// Attempts to open a terminal. A tmux server ends with its last session, and anyone who asks for a new one in that
+/// Attempts to open a terminal. A tmux server ends with its last session, and a request for a new one in that
 /// moment loses it.
 const ATTEMPTS: u32 = 3;
 

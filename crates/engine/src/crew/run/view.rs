@@ -24,7 +24,7 @@ impl From<AgentResult> for AgentResultView {
 pub(crate) struct AgentSnapshot {
     /// The agent
     pub(crate) agent: Agent,
-    /// Its run; one that somebody else runs has none
+    /// Its run; an enlisted agent has none
     pub(crate) run: Option<Run>,
     /// Its result, once it has ended
     result: Option<AgentResult>,

@@ -41,7 +41,7 @@ pub(crate) fn changed(
     by: &str,
     now: Timestamp,
 ) -> Result<bool, ToolError> {
-    // What is in stays in; anyone who says otherwise says it late.
+    // A merge is final; an older state that arrives late is ignored.
     let is_in = pull.state == PullState::Merged;
     if is_in || !tx.pull_set(&pull.repository, pull.pull, state, now)? {
         return Ok(false);
@@ -60,7 +60,7 @@ pub(crate) fn changed(
     if let (PullState::Merged, Some(epic)) = (state, pull.epic) {
         complete_epic(tx, epic, now)?;
     }
-    // Anyone who went on for another has its worktree.
+    // A successor has the worktree of its predecessor.
     let owner = tx.worktree_by_branch(&pull.branch)?.map_or(pull.agent, |worktree| worktree.agent);
     let Some(agent) = tx.agent_get(owner)? else { return Ok(true) };
     if state == PullState::Merged {
@@ -207,7 +207,7 @@ struct PullStatus {
 }
 
 impl Poll {
-    /// Begins to ask if it is time, and says when to come back. Anyone who asks rings when it is done.
+    /// Starts a poll if it is due, and returns when the next one is. The poll rings the bell when it is done.
     pub(crate) fn turn(
         &self,
         engine: &Delivery,
@@ -281,7 +281,7 @@ async fn ask(engine: &Core, open: Vec<PullRequest>) -> Option<Timestamp> {
     None
 }
 
-/// Writes down what was seen, unless somebody else was quicker.
+/// Records the observed state, unless a newer one was recorded meanwhile.
 async fn note(engine: &Core, seen: PullRequest, state: PullState) {
     let (clock, number) = (engine.clone(), seen.pull);
     let written = engine

@@ -88,7 +88,7 @@ pub(super) fn record(
     tell_decider(tx, approval, &task, problem, now)
 }
 
-/// Moves the coder's task to review, if somebody decides about it there. Work that needs no review goes on as before,
+/// Moves the coder's task to review, if it is decided there. Work that needs no review goes on as before,
 /// unless it is to be merged.
 fn hand_in(
     tx: &mut Tx<'_>,

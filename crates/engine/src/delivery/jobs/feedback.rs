@@ -185,7 +185,7 @@ pub(super) async fn undo(engine: &Core, job: &OutboxJob) -> Result<(), ToolError
         .await
 }
 
-/// Makes the commits of the feedback without touching anybody's files.
+/// Makes the commits of the feedback without touching any checked-out files.
 fn plan(
     engine: &Core,
     params: &FeedbackJob,
@@ -325,7 +325,7 @@ fn answer(params: &FeedbackJob, commit: Option<&str>) -> Value {
     })
 }
 
-/// Records what the reviewer said, unless its review is over.
+/// Records the reviewer's feedback, unless its review is over.
 fn record_feedback(
     tx: &mut Tx<'_>,
     params: &FeedbackJob,

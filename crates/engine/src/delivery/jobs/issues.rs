@@ -182,7 +182,7 @@ fn behalf(
     let look_back = asked_at.after_seconds(-LOOK_BACK_SECONDS);
     let agent = params.caller.map(|caller| tx.agent_get(caller)).transpose()?.flatten();
     let name = match agent {
-        // Anyone who does a task after another asks for the same issues.
+        // Agents that work on one task, one after the other, request the same issues.
         Some(agent) => agent.task.map_or_else(|| agent.id.to_string(), |task| task.to_string()),
         None => format!("operator of {}", engine.options.home.display()),
     };

@@ -228,12 +228,12 @@ fn clean(engine: &Core, source: &Source, base: &str, at: Timestamp) -> Result<St
     let moved = match stepped {
         Some(Ok(())) => Ok(()),
         Some(Err(error)) if error.is_transient() => Err(error),
-        // Somebody is in the middle of something there: the branch goes on without the files.
+        // The worktree has a merge or rebase in progress: the branch moves without its files.
         Some(Err(_)) | None => repo.branch_move(branch, &cleaned, head),
     };
     match moved {
         Ok(()) => Ok(cleaned),
-        // Somebody committed in this moment, so that it begins again with that.
+        // There was a commit at this moment, so the step begins again with it.
         Err(error @ GitError::Moved { .. }) => {
             Err(JobError::Again(ToolError::new(Code::TransientError, error.to_string())))
         }
@@ -298,7 +298,7 @@ async fn open(
     let found = github.find_pull(repository, branch, base).await;
     let found = found.map_err(|error| failed(engine, error))?;
     let newest = found.as_ref().map(|pull| pull.number);
-    // One that was not there before is ours, even if somebody was quick to decide on it.
+    // One that was not there before is ours, even if it was closed or merged at once.
     let is_ours = notes_of::<Notes>(job)?.is_some_and(|notes| newest > notes.newest);
     if let Some(pull) = found.filter(|pull| is_ours || pull.state == PullState::Open) {
         return Ok(pull);
@@ -393,7 +393,7 @@ fn record(
             ),
             body: format!(
                 "The reviewer {} approved your work and opened the pull request {}. There is nothing left to do \
-                 for it unless somebody says so there.",
+                 for it unless a comment there asks for changes.",
                 review.reviewer, pull.url
             ),
         };

@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use wire::event::{ErrandEnded, ErrandStatus, EventData};
 
 use super::{Ending, JobError, Point, RETRIES};
+use crate::core::durable::encode_error;
 use crate::core::error::{Code, ToolError};
 use crate::core::follow::{EventReaction, NextRun};
 use crate::delivery::github::follow::Poll;
@@ -218,7 +219,7 @@ async fn act(
     }
 }
 
-/// Does what may wait for somebody far away. When the server ends it is left as it is: the next one begins it again.
+/// Runs a job that may wait for another server. When this server ends, the job is left as it is: the next one begins it again.
 async fn unless_over(
     shutdown: &CancellationToken,
     doing: impl Future<Output = Result<Ending, JobError>>,
@@ -278,7 +279,7 @@ async fn give_up(
         | OutboxJobKind::Rebase
         | OutboxJobKind::Tidy => {}
     }
-    let (failed, kept, clock) = (outbox_job.clone(), error.kept(), engine.clone());
+    let (failed, kept, clock) = (outbox_job.clone(), encode_error(error)?, engine.clone());
     engine
         .store
         .write(move |tx| {

@@ -34,7 +34,7 @@ pub(super) async fn run(engine: &Core, job: &OutboxJob) -> Result<Ending, JobErr
     let id = job.agent.ok_or_else(|| ToolError::invalid("a worktree needs an agent"))?;
     let found =
         engine.store.read(|tx| Ok::<_, ToolError>(tx.worktree_of(id)?.zip(tx.agent_get(id)?)))?;
-    // Somebody may have gone on in it, and then it is not ours to look after.
+    // An agent may work in it again; then this job leaves it alone.
     let Some((worktree, agent)) = found.filter(|(worktree, agent)| {
         worktree.state != WorktreeState::Gone && agent.ended_at().is_some()
     }) else {
@@ -89,7 +89,7 @@ fn tidy(engine: &Core, agent: &Agent, worktree: &Worktree) -> Result<Tidied, Job
     let path = Path::new(&worktree.path);
     let at = agent.ended_at().unwrap_or(agent.created_at);
     if !path.is_dir() {
-        // Somebody took it away, perhaps a server before us; its branches are all there is.
+        // It was removed, perhaps by an earlier server; only its branches are left.
         repo.worktree_remove(path)?;
         let head = repo.resolve(&format!("refs/heads/{}", worktree.branch))?;
         let rescued = repo.branches(&rescue_branch_of(agent.id))?.pop().map(|(name, _)| name);

@@ -296,7 +296,7 @@ impl Delivery {
         Ok(kept)
     }
 
-    /// Puts a merge that is held back into the queue: anyone who says so has seen to what was in the way.
+    /// Puts a held merge back into the queue: the caller has removed its obstacle.
     pub async fn merge_retry(&self, id: MergeId) -> Result<Value, ToolError> {
         let engine = self.clone();
         self.store

@@ -59,7 +59,7 @@ impl Delivery {
     }
 }
 
-/// The last lines of what a run said.
+/// The last lines of a run's output.
 fn last_lines(folder: &RunFolder) -> Result<Vec<String>, host::files::FileError> {
     let Some(stretch) = folder.tail(None, LINES)? else { return Ok(Vec::new()) };
     let lines = folder.output(stretch.from).next(MAX_TAIL_BYTES)?.into_iter();

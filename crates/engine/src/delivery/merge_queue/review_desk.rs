@@ -13,7 +13,7 @@ use crate::delivery::reviews::history;
 use crate::delivery::service::Delivery;
 
 /// Commits are counted up to here.
-const MOST_COMMITS: usize = 1000;
+const MAX_COMMITS: usize = 1000;
 
 fn review_desk_task(
     engine: &Core,
@@ -57,7 +57,7 @@ fn review_desk_task(
 /// Counts the commits of the target that a branch lacks. Blocks.
 fn behind(engine: &Core, branch: &Branch) -> Option<u64> {
     let repo = engine.repo(&engine.options.project).ok()?;
-    let missing = repo.log(&branch.commit, &branch.target_head, MOST_COMMITS).ok()?.len();
+    let missing = repo.log(&branch.commit, &branch.target_head, MAX_COMMITS).ok()?.len();
     u64::try_from(missing).ok()
 }
 

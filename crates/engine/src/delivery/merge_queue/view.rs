@@ -43,10 +43,10 @@ pub(crate) struct Details {
     /// Conflicts
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) conflicts: Vec<ConflictView>,
-    /// The end of what the check said
+    /// The end of the check's output
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) check_output: Option<String>,
-    /// The end of what the set-up before the check said
+    /// The end of the output of the set-up before the check
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) setup_output: Option<String>,
     /// Conflicting files

@@ -40,7 +40,7 @@ pub(crate) struct FeedbackJob {
     /// True if it was already mailed, so that only the merge is left
     #[serde(default)]
     pub(crate) told: bool,
-    /// When it was said
+    /// When it was written
     pub(crate) at: Timestamp,
 }
 

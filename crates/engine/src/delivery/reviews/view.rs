@@ -185,7 +185,7 @@ impl Delivery {
             .await
     }
 
-    /// The whole story of the reviews of somebody's work.
+    /// Every review of an agent's work, with its feedback.
     pub async fn review_story(&self, whose: ReviewSelection) -> Result<ReviewStory, ToolError> {
         let settings = self.settings();
         let core = Core::clone(self);

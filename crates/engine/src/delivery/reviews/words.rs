@@ -25,7 +25,7 @@ const MAX_WORDS: usize = 50_000;
 pub(super) enum LastWords {
     /// Feedback: it ended well with them, or they list issues or questions
     Feedback(String),
-    /// What it said last before it ended otherwise
+    /// Its last message before it ended otherwise
     Said(String),
 }
 
@@ -39,7 +39,7 @@ pub(super) fn last_words(tx: &Tx<'_>, reviewer: &Agent) -> Result<Option<LastWor
     let mut parts = Vec::new();
     let is_done = *outcome == Outcome::Succeeded;
     let has_summary = is_done && result.summary != *reason;
-    let own = if has_summary { result.summary } else { result.said };
+    let own = if has_summary { result.summary } else { result.last_messages };
     if !own.trim().is_empty() && own != *reason {
         parts.push(own);
     }
@@ -61,7 +61,7 @@ pub(super) fn last_words(tx: &Tx<'_>, reviewer: &Agent) -> Result<Option<LastWor
     Ok(Some(if is_feedback { LastWords::Feedback(words) } else { LastWords::Said(words) }))
 }
 
-/// What a reviewer that is not over has said last; empty if it has said nothing.
+/// The last message of a reviewer that is not over; empty if it has written none.
 pub(super) async fn words_so_far(engine: &Core, reviewer: AgentId) -> Result<String, ToolError> {
     let Some(agent) = engine.store.read(|tx| tx.agent_get(reviewer))? else {
         return Ok(String::new());
@@ -79,15 +79,15 @@ pub(super) async fn words_so_far(engine: &Core, reviewer: AgentId) -> Result<Str
 pub(super) struct CutShort<'a> {
     /// How
     pub(super) state: ReviewState,
-    /// What its reviewer said last, if anything
-    pub(super) said: Option<&'a str>,
+    /// Its reviewer's last message, if any
+    pub(super) last_text: Option<&'a str>,
     /// What happened, for its author
     pub(super) why: String,
     /// What its author does next
     pub(super) next: String,
 }
 
-/// Ends a review that was not done. What its reviewer said is kept as feedback and sent to the author.
+/// Ends a review that was not done. Its reviewer's last message is kept as feedback and sent to the author.
 pub(super) fn cut_short(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -95,17 +95,17 @@ pub(super) fn cut_short(
     cut_short: CutShort<'_>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let CutShort { state, said, why, next } = cut_short;
-    let subject = match (state, said) {
+    let CutShort { state, last_text, why, next } = cut_short;
+    let subject = match (state, last_text) {
         (ReviewState::TimedOut, _) => "Your review took too long",
         (_, Some(_)) => "Your review broke off",
         (_, None) => "Your review came to nothing",
     };
-    let body = match said {
-        Some(said) => format!("{why} This is what it said last:\n\n{said}\n\n{next}"),
+    let body = match last_text {
+        Some(last_text) => format!("{why} This is what it said last:\n\n{last_text}\n\n{next}"),
         None => format!("{why}\n{next}"),
     };
-    let feedback = said.map(|said| record(tx, review, said, now)).transpose()?;
+    let feedback = last_text.map(|last_text| record(tx, review, last_text, now)).transpose()?;
     let word = MailText { subject: subject.to_owned(), body };
     close(tx, settings, review, &Closing { state, feedback, word }, now)
 }
@@ -140,7 +140,7 @@ fn record(
     Ok(kind)
 }
 
-/// Ends a review with what its reviewer said last, by mail.
+/// Ends a review with its reviewer's last message, by mail.
 pub(crate) fn deliver(
     tx: &mut Tx<'_>,
     settings: &Settings,

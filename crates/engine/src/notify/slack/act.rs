@@ -34,7 +34,7 @@ impl Batch<'_> {
     }
 }
 
-/// The command that a message is. Anyone who says nothing wants to know what can be said.
+/// Command in a message. An empty message asks for help.
 pub(super) fn command(text: &str) -> Option<MessageCommand> {
     if text.trim().is_empty() { Some(MessageCommand::Help) } else { parse_command(text) }
 }
@@ -63,7 +63,7 @@ pub(super) async fn one(engine: &Notifications) -> Result<bool, ToolError> {
     Ok(true)
 }
 
-/// Everything that belongs to a message, crossed out; nothing where somebody was quicker.
+/// Everything that belongs to a message, claimed for processing; nothing where another turn was quicker.
 fn take(tx: &mut Tx<'_>, due: &SlackMessage) -> Result<Option<(SlackMessage, String)>, ToolError> {
     let all = if command(&due.text).is_some() {
         vec![due.clone()]

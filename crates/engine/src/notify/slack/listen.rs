@@ -1,4 +1,4 @@
-//! Hears what is said: over a socket, and after every new connection by reading what was missed.
+//! Receives messages: over a socket, and after every new connection by reading the missed ones.
 
 use std::time::Duration;
 
@@ -206,7 +206,7 @@ impl SlackListener<'_> {
         self.engine.slack_state.to_say.notify_one();
     }
 
-    /// Keeps what was said, if it is for us and new.
+    /// Records a message, if it is for us and new.
     async fn keep(&self, output: IncomingMessage) -> Result<(), ToolError> {
         let (own, me) = (self.engine.clone(), self.identity.user.clone());
         own.slack_state.now().last_event_at = Some(own.now());
@@ -219,7 +219,7 @@ impl SlackListener<'_> {
         Ok(())
     }
 
-    /// Reads what was said while nobody listened.
+    /// Reads the messages that were missed.
     async fn catch_up(&self) {
         if let Err(error) = self.read_missed().await {
             tracing::warn!(causes = error.causes(), "failed to read missed slack messages");
@@ -284,7 +284,7 @@ impl SlackListener<'_> {
     }
 }
 
-/// Keeps what was said, in one transaction. False where there is nothing new for us in it.
+/// Records messages, in one transaction. False if none of them is new and for us.
 fn keep(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -315,7 +315,7 @@ fn keep(
     let user = output.user.clone().unwrap_or_default();
     let text = plain(&output.text, me);
     let is_command = command(&text).is_some();
-    // A direct message is one talk: what is said there within a moment belongs together.
+    // A direct-message channel is one thread: messages within a moment belong together.
     let joined = if output.thread.is_none() && output.is_direct() && !is_command {
         tx.slack_beginning(&output.channel, &user)?
     } else {

@@ -18,7 +18,7 @@ use crate::mail::outgoing::{self, OutgoingMail};
 /// Characters of a message used as a subject.
 const SUBJECT: usize = 80;
 
-/// Does what somebody asked for.
+/// Carries out a request.
 pub(super) fn give(tx: &mut Tx<'_>, batch: &Batch<'_>) -> Result<(), ToolError> {
     let first = &batch.first;
     tx.slack_thread_begin(first, batch.now)?;
@@ -140,7 +140,7 @@ fn dispatch(
     Ok(())
 }
 
-/// The agent, where anyone who comes after it can go on with its conversation.
+/// The agent, where a successor can resume its conversation.
 fn resumable(
     tx: &Tx<'_>,
     batch: &Batch<'_>,

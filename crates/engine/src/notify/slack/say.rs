@@ -9,14 +9,14 @@ use crate::core::error::ToolError;
 use crate::core::redact::redact;
 use crate::core::settings::Settings;
 
-/// Where something is said.
+/// Where a message is sent.
 #[derive(Debug, Clone)]
 pub(super) struct ThreadPlace {
     pub(super) channel: String,
     pub(super) thread: String,
 }
 
-/// Something to be said.
+/// Message to be sent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
     /// In Markdown

@@ -1,4 +1,4 @@
-//! Says what is to be said, one after the other. What may have been said already is looked for first.
+//! Sends messages, one after the other. One that may have been sent already is looked for first.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +13,7 @@ use crate::core::follow::{EventReaction, NextRun};
 use crate::notify::service::Notifications;
 
 /// Of what was taken, so much is remembered.
-const REMEMBERED: u32 = 1000;
+const KEPT_MESSAGES: u32 = 1000;
 /// Number of messages between two clean-ups.
 const SWEEP: i64 = 64;
 /// Slack's clock and ours may differ so much, in seconds.
@@ -26,7 +26,7 @@ pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
     engine.follow(&mut sender, &shutdown).await;
 }
 
-/// Sends what is to be said. All that is to be said is announced by a bell, so no event matters to it.
+/// Sends due messages. A bell announces each of them, so no event matters to it.
 struct Sender {
     engine: Notifications,
     shutdown: CancellationToken,
@@ -137,7 +137,7 @@ async fn note(
             Ok(()) => {
                 tx.slack_out_end(&out, None, now)?;
                 if out.number % SWEEP == 0 {
-                    tx.slack_out_prune(REMEMBERED)?;
+                    tx.slack_out_prune(KEPT_MESSAGES)?;
                 }
                 return Ok(());
             }

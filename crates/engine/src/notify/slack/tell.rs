@@ -1,4 +1,4 @@
-//! From events to what is said: an agent works, is over, or writes to the human.
+//! From events to messages: an agent works, has ended, or writes to the human.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use crate::notify::service::Notifications;
 /// Events read per step.
 const BATCH: u32 = 256;
 /// Distance by which the cursor in memory may run ahead of the stored one.
-const AHEAD: i64 = 10_000;
+const MAX_CURSOR_LEAD: i64 = 10_000;
 
 /// Kinds of events that may concern a thread.
 pub(super) const KINDS: EventKinds = EventKinds::of(&[
@@ -52,7 +52,7 @@ pub(super) async fn follow(
         let events = engine.store.read(|tx| tx.event_list(&filter, BATCH))?;
         let Some(newest) = events.last().map(|event| event.number) else { return Ok(()) };
         let wanted: Vec<(Event, EventData)> = events.into_iter().filter_map(wanted).collect();
-        if !wanted.is_empty() || newest - written >= AHEAD {
+        if !wanted.is_empty() || newest - written >= MAX_CURSOR_LEAD {
             let (own, settings) = (engine.clone(), engine.settings());
             let told = engine.store.write(move |tx| {
                 let done = tx.slack_events()?.unwrap_or_default();

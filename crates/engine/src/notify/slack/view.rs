@@ -10,7 +10,7 @@ use crate::core::error::ToolError;
 use crate::notify::service::Notifications;
 
 /// Failures shown.
-const SHOWN: u32 = 20;
+const MAX_SHOWN: u32 = 20;
 /// Characters of a text shown.
 const BEGINNING: usize = 80;
 
@@ -54,7 +54,7 @@ impl Notifications {
                 tx.slack_threads_count(since)?,
                 tx.slack_out_count("pending")?,
                 tx.slack_out_count("dead")?,
-                tx.slack_out_dead(SHOWN)?,
+                tx.slack_out_dead(MAX_SHOWN)?,
             ))
         });
         let (threads, waiting, failed, failures) = counted.await?;

@@ -19,7 +19,7 @@ use crate::core::settings::WebhookSettings;
 use crate::notify::service::Notifications;
 
 /// Messages retried at once.
-const AT_ONCE: u32 = 1000;
+const RETRY_BATCH: u32 = 1000;
 
 impl Notifications {
     /// The webhook of that name in the configuration.
@@ -73,7 +73,7 @@ impl Notifications {
             let mut retried = 0;
             loop {
                 let page =
-                    tx.delivery_page(&hook.name, Some(DeliveryState::Dead), i64::MAX, AT_ONCE)?;
+                    tx.delivery_page(&hook.name, Some(DeliveryState::Dead), i64::MAX, RETRY_BATCH)?;
                 let Page { items, next } = page;
                 for delivery in &items {
                     retried += u64::from(tx.delivery_retry(delivery, engine.now())?);

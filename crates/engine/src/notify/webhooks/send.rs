@@ -24,15 +24,15 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Attempts to record the outcome of a delivery.
 const WRITES: u32 = 5;
 /// Of those that were taken, so many are remembered;
-const TAKEN: u32 = 200;
+const KEPT_DELIVERIES: u32 = 200;
 /// of those that were given up, so many.
 const GIVEN_UP: u32 = 10_000;
 /// Number of messages between two clean-ups.
 const SWEEP: i64 = 16;
 /// Time without a successful delivery after which a webhook is disabled, in seconds.
-const GIVE_UP_AFTER: i64 = 5 * 86_400;
+const MAX_RETRY_SECONDS: i64 = 5 * 86_400;
 /// Characters kept of a receiver's response.
-const LONGEST_WORD: usize = 300;
+const MAX_ERROR_CHARS: usize = 300;
 /// Parts of an address that are so long may be secrets.
 const LONG_PART: usize = 12;
 
@@ -113,7 +113,7 @@ async fn attempt(
 ) -> Result<Outcome, ToolError> {
     let event = engine.store.read(|tx| event_of(tx, delivery.event))?;
     let Some(event) = event else {
-        // Somebody took the event out of the record by hand; there is nothing to tell.
+        // The event was removed from the record by hand; there is nothing to send.
         let error = Some("the event was removed from the record".to_owned());
         return Ok(Outcome {
             verdict: AttemptVerdict::Dead,
@@ -175,7 +175,7 @@ fn problem(hook: &WebhookSettings, reply: &PostResponse) -> Option<String> {
 
 /// Sanitises a response: bounded and without credentials.
 fn harmless(hook: &WebhookSettings, text: &str) -> String {
-    let mut text: String = text.chars().take(LONGEST_WORD * 4).collect();
+    let mut text: String = text.chars().take(MAX_ERROR_CHARS * 4).collect();
     if let WebhookKey::Secret(secret) = &hook.key {
         text = text.replace(secret.reveal(), "…");
     }
@@ -183,7 +183,7 @@ fn harmless(hook: &WebhookSettings, text: &str) -> String {
     for part in rest.split(['/', '?', '&', '=']).skip(1).filter(|part| part.len() >= LONG_PART) {
         text = text.replace(part, "…");
     }
-    crate::core::redact::redact(text).chars().take(LONGEST_WORD).collect()
+    crate::core::redact::redact(text).chars().take(MAX_ERROR_CHARS).collect()
 }
 
 /// A time in so many seconds and up to a fifth more, so that not everything comes at once.
@@ -214,12 +214,12 @@ impl Note {
             AttemptVerdict::Taken => {
                 tx.delivery_end(delivery, DeliveryState::Delivered, tried, now)?;
                 if delivery.number % SWEEP == 0 {
-                    tx.delivery_prune(&hook.name, DeliveryState::Delivered, TAKEN)?;
+                    tx.delivery_prune(&hook.name, DeliveryState::Delivered, KEPT_DELIVERIES)?;
                 }
             }
             AttemptVerdict::Again { .. } => tx.delivery_reschedule(delivery.id, tried, *until)?,
             AttemptVerdict::Dead => self.give_up(tx, &row, project, now)?,
-            // The message waits until somebody enables the webhook again.
+            // The message waits until a person enables the webhook again.
             AttemptVerdict::Gone => {
                 self.disable(tx, "it answered with 410: it wants nothing any more", project, now)?;
             }
@@ -242,7 +242,7 @@ impl Note {
         tx.delivery_end(delivery, DeliveryState::Dead, tried, now)?;
         tx.delivery_prune(&hook.name, DeliveryState::Dead, GIVEN_UP)?;
         let since = row.last_ok_at.unwrap_or(row.created_at).max(row.created_at);
-        if since.after_seconds(GIVE_UP_AFTER) < now {
+        if since.after_seconds(MAX_RETRY_SECONDS) < now {
             return self.disable(tx, "it has taken nothing for five days", project, now);
         }
         if !is_first {

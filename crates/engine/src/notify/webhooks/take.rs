@@ -14,7 +14,7 @@ const BATCH: u32 = 256;
 /// After so many batches others get their turn; the rest follows at once.
 const BATCHES: u32 = 16;
 /// Distance by which the cursor in memory may run ahead of the stored one.
-const AHEAD: i64 = 10_000;
+const MAX_CURSOR_LEAD: i64 = 10_000;
 
 impl WebhookService {
     /// Looks at the events that came since the last time, and makes messages of those that are wanted.
@@ -32,7 +32,7 @@ impl WebhookService {
             let is_last = events.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
             let wanted: Vec<Event> =
                 events.into_iter().filter(|event| hook.kinds.contains(&event.kind)).collect();
-            if !wanted.is_empty() || newest - written >= AHEAD {
+            if !wanted.is_empty() || newest - written >= MAX_CURSOR_LEAD {
                 self.write_down(hook, wanted, newest).await?;
                 written = newest;
             }
@@ -55,7 +55,7 @@ impl WebhookService {
         let (name, clock) = (hook.name.clone(), self.engine.clone());
         let written = self.engine.store.write(move |tx| {
             let now = clock.now();
-            // Somebody may have moved it on, or have forgotten it.
+            // It may have been moved on or deleted meanwhile.
             let Some(row) = tx.webhook_get(&name)? else { return Ok(()) };
             for event in wanted.iter().filter(|event| event.number > row.seen) {
                 let new = NewDelivery {

@@ -69,21 +69,21 @@ pub(crate) struct Spawn {
 }
 
 impl Spawn {
-    /// Defaults for Claude.
-    pub(crate) fn claude(prompt: String) -> Self {
-        Self {
-            kind: "claude",
+    /// Request with the defaults of a kind.
+    pub(crate) fn of(kind: &str, prompt: String) -> Result<Self, ToolError> {
+        let known = host::agent::kind(kind);
+        let (kind, defaults) =
+            known
+                .and_then(|kind| Some((kind.name(), kind.spawn_defaults()?)))
+                .ok_or_else(|| ToolError::invalid(format!("`{kind}` agents cannot be spawned")))?;
+        Ok(Self {
+            kind,
             prompt,
-            model: Some(ClaudeModel::Sonnet.name().to_owned()),
-            tools: Some(["Bash", "Read", "Glob", "Grep"].map(str::to_owned).into()),
-            timeout: 300,
+            model: defaults.model.map(str::to_owned),
+            tools: defaults.tools.map(|tools| tools.iter().copied().map(str::to_owned).collect()),
+            timeout: defaults.timeout,
             ..Self::default()
-        }
-    }
-
-    /// Defaults for Codex.
-    pub(crate) fn codex(prompt: String) -> Self {
-        Self { kind: "codex", prompt, timeout: 120, ..Self::default() }
+        })
     }
 
     /// Records the agent.
@@ -170,7 +170,7 @@ pub(crate) trait SpawnArgs: DeserializeOwned + JsonSchema + 'static {
     /// The tool's canonical name.
     const NAME: &'static str;
     /// Converts the arguments to a request.
-    fn spawn(&self) -> Spawn;
+    fn spawn(&self) -> Result<Spawn, ToolError>;
     /// Longest wait of the caller.
     fn patience(&self) -> WaitMode;
     /// The folder that the agent is to work in.
@@ -230,7 +230,7 @@ impl<A: SpawnArgs> Ask for SpawnOne<A> {
     }
 
     fn begin(cx: &mut WriteCx<'_, '_>, args: &A) -> Result<AgentId, ToolError> {
-        args.spawn().start(cx)
+        args.spawn()?.start(cx)
     }
 
     fn wait_seconds(args: &A) -> u32 {
@@ -270,7 +270,7 @@ pub(crate) fn spawned_agent(cx: &ReadCx<'_>, snapshot: &AgentSnapshot) -> Spawne
     }
 }
 
-/// Looks at an agent that somebody waits for.
+/// Looks at an agent that a call waits for.
 pub(crate) fn look_at_spawned(
     cx: &ReadCx<'_>,
     id: AgentId,

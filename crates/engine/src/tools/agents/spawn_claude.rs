@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::spawn::{
     ClaudeModel, Prompt, SchemaText, Spawn, SpawnArgs, SpawnOne, Tools, WaitMode, names,
 };
+use crate::core::error::ToolError;
 
 /// Spawn a Claude sub-agent to perform a task
 ///
@@ -44,9 +45,9 @@ pub(crate) struct Args {
 impl SpawnArgs for Args {
     const NAME: &'static str = "mcp__agents__spawn_claude";
 
-    fn spawn(&self) -> Spawn {
-        let usual = Spawn::claude(self.prompt.clone().into_inner());
-        Spawn {
+    fn spawn(&self) -> Result<Spawn, ToolError> {
+        let usual = Spawn::of("claude", self.prompt.clone().into_inner())?;
+        Ok(Spawn {
             model: self.model.map(|model| model.name().to_owned()).or(usual.model),
             tools: names(self.tools.clone()).or(usual.tools),
             timeout: self.timeout.unwrap_or(usual.timeout),
@@ -57,7 +58,7 @@ impl SpawnArgs for Args {
             max_cost_usd: self.max_cost_usd,
             abort_on_budget_exceeded: self.abort_on_budget_exceeded,
             ..usual
-        }
+        })
     }
 
     fn patience(&self) -> WaitMode {

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::spawn::{Prompt, SchemaText, Spawn, SpawnArgs, SpawnOne, Tools, WaitMode, names};
+use crate::core::error::ToolError;
 
 /// Spawn a Codex agent for code execution tasks
 ///
@@ -43,9 +44,9 @@ pub(crate) struct Args {
 impl SpawnArgs for Args {
     const NAME: &'static str = "mcp__agents__spawn_codex";
 
-    fn spawn(&self) -> Spawn {
-        let usual = Spawn::codex(self.prompt.clone().into_inner());
-        Spawn {
+    fn spawn(&self) -> Result<Spawn, ToolError> {
+        let usual = Spawn::of("codex", self.prompt.clone().into_inner())?;
+        Ok(Spawn {
             model: self.model.clone().map(Line::into_inner),
             tools: names(self.tools.clone()),
             timeout: self.timeout.unwrap_or(usual.timeout),
@@ -57,7 +58,7 @@ impl SpawnArgs for Args {
             abort_on_budget_exceeded: self.abort_on_budget_exceeded,
             working_directory: self.working_directory.clone().map(Line::into_inner),
             ..usual
-        }
+        })
     }
 
     fn patience(&self) -> WaitMode {

@@ -53,7 +53,7 @@ impl Ask for SpawnParallel {
     type Ticket = Vec<AgentId>;
 
     fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Vec<AgentId>, ToolError> {
-        args.agents.as_slice().iter().map(|agent| agent.spawn().start(cx)).collect()
+        args.agents.as_slice().iter().map(|agent| agent.spawn()?.start(cx)).collect()
     }
 
     fn wait_seconds(args: &Args) -> u32 {

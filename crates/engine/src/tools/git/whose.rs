@@ -10,7 +10,7 @@ use crate::core::error::ToolError;
 use crate::crew::run::view::within_reach;
 use crate::delivery::worktree_setup::no_place;
 
-/// Work that somebody has done or is at.
+/// An agent's work, done or in progress.
 #[derive(Debug, Clone)]
 pub(super) struct Work {
     /// Owner

@@ -18,7 +18,7 @@ use crate::mail::outgoing::{self, OutgoingMail};
 /// Longest wait for a supervisor and its crew to end, in seconds.
 const END_TIMEOUT_SECONDS: u32 = 60;
 /// A call may wait for four minutes, of which the record knows nothing until it is over.
-const LEAST_MINUTES: u32 = 5;
+const MIN_MINUTES: u32 = 5;
 
 /// Replace a lost supervisor
 ///
@@ -128,7 +128,7 @@ impl Ask for RecoverSupervisor {
     }
 }
 
-/// Refuses to replace who is healthy, who is above the caller, and whom somebody has replaced.
+/// Refuses to replace an agent that is healthy, above the caller, or replaced already.
 fn may_replace(
     cx: &WriteCx<'_, '_>,
     old: &Agent,
@@ -149,7 +149,7 @@ fn may_replace(
         ))
         .detail("agentId", other.id.to_string()));
     }
-    let threshold = cx.settings.office.heartbeat_minutes.max(LEAST_MINUTES);
+    let threshold = cx.settings.office.heartbeat_minutes.max(MIN_MINUTES);
     let health = Health::of(old, Waiting::No, threshold, cx.now);
     if health.status != HealthStatus::Healthy || args.force {
         return Ok(());
@@ -174,7 +174,7 @@ fn crash_loop(epic: EpicId, often: usize) -> ToolError {
         "the supervisor of the epic `{epic}` was replaced {often} times in {minutes} minutes: another one \
          would be lost too"
     ))
-    .hint("find out why they are lost (`adjutant logs`); the human has a letter")
+    .hint("find out why they are lost (`adjutant logs`); the human has mail about it")
     .hint("when that is mended, end the supervisor if it lives, and start one with `create_supervisor`")
     .detail("recoveries", often)
     .detail("epicId", epic.to_string())

@@ -25,7 +25,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for OrEmpty<T> {
         if value.as_str().is_some_and(str::is_empty) {
             return Ok(Self(None));
         }
-        T::deserialize(value).map(|said| Self(Some(said))).map_err(D::Error::custom)
+        T::deserialize(value).map(|value| Self(Some(value))).map_err(D::Error::custom)
     }
 }
 
@@ -37,8 +37,8 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
         format!("{}OrEmpty", T::schema_name()).into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let said = generator.subschema_for::<T>();
-        json_schema!({ "anyOf": [said, { "const": "" }] })
+        let schema = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [schema, { "const": "" }] })
     }
 }
 

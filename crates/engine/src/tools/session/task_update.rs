@@ -82,7 +82,7 @@ fn of_session(cx: &WriteCx<'_, '_>, task: &Task) -> Result<(), ToolError> {
     }
 }
 
-/// Refuses work under a claim that somebody else has taken over, or that was given back.
+/// Refuses work under a claim that another agent has taken over, or that was given back.
 fn fence(task: &Task, claim: i64) -> Result<(), ToolError> {
     let free = matches!(task.state.name(), TaskStateName::Pending | TaskStateName::Assigned);
     if claim == task.claim_number && !free {

@@ -13,7 +13,7 @@ use store::{Task, Tx};
 use crate::call::cx::Caller;
 use crate::core::error::ToolError;
 
-/// Refuses what belongs to another epic than the caller's, or to one that somebody else leads.
+/// Refuses a task of another epic than the caller's, or of one that another agent leads.
 fn leads(tx: &Tx<'_>, caller: &Caller, epic: Option<EpicId>) -> Result<(), ToolError> {
     let Some(agent) = &caller.agent else { return Ok(()) };
     if agent.epic.is_some() && agent.epic == epic {

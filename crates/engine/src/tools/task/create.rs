@@ -63,7 +63,7 @@ impl Write for Create {
     }
 }
 
-/// A slug that somebody chose. What reads as an id or a number would never be found again.
+/// Given slug. One that reads as an id or a number would never be found again.
 fn chosen(slug: &str) -> Result<String, ToolError> {
     match slug.parse() {
         Ok(TaskRef::Slug(slug)) => Ok(slug),

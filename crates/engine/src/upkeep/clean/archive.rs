@@ -24,7 +24,7 @@ const ROWS_PER_ARCHIVE: i64 = 20_000;
 const ROWS_PER_READ: u32 = 500;
 /// Least time between two archives that the configuration asks for. A cut adds a row, which would else be cut an hour
 /// later than the rows before it, for ever.
-const LEAST_SPAN_SECONDS: i64 = 24 * 60 * 60;
+const MIN_SPAN_SECONDS: i64 = 24 * 60 * 60;
 
 fn archive_dir(core: &Core) -> PathBuf {
     core.options.state.join("archive")
@@ -51,7 +51,7 @@ impl Upkeep {
             return Ok(done);
         }
         if !request.by_operator {
-            let overdue = before.after_seconds(-LEAST_SPAN_SECONDS);
+            let overdue = before.after_seconds(-MIN_SPAN_SECONDS);
             let overdue = self.store.read(|tx| tx.audit_last_before(overdue))?;
             if overdue <= archived {
                 return Ok(done);

@@ -141,7 +141,7 @@ impl Views {
         Ok(RunAgent { id, attempt, role, kind, cwd })
     }
 
-    /// The newest live agent that somebody else runs.
+    /// The newest live enlisted agent.
     pub fn last_enlisted(&self) -> Result<AgentId, ToolError> {
         let live = self.store.read(|tx| tx.crew_live())?;
         let newest = live.iter().rev().find(|agent| !agent.ours);

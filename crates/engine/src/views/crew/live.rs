@@ -91,7 +91,7 @@ impl Live {
         roots.map(|agent| (agent.number, agent.id))
     }
 
-    /// Those who are over, have somebody live below them, and were started by an agent or the operator.
+    /// Ended agents that have live descendants and were started by an agent or the operator.
     pub(crate) fn ended_above(
         &self,
         tx: &Tx<'_>,

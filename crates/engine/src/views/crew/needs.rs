@@ -216,7 +216,7 @@ fn budgets(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> 
     let tx = look.tx;
     for agent in tx.agents_over_budget(look.now.after_millis(-BUDGET_MS), ENTRIES_PER_KIND)? {
         let AgentState::Ended { reason, at, .. } = &agent.state else { continue };
-        // Anyone who was only taken along is no question of its own.
+        // An agent that was stopped with another needs no decision of its own.
         if reason.starts_with("its ancestor") || tx.run_is_resumed(agent.id)? {
             continue;
         }

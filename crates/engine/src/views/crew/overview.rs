@@ -17,7 +17,7 @@ use crate::crew::run::RunOptions;
 use crate::views::service::Views;
 
 /// Requests listed; the rest is counted.
-const TOLD: usize = 50;
+const MAX_LISTED: usize = 50;
 
 /// Facts about the server.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ fn read(look: &Look<'_>, about: About, day: Option<Timestamp>) -> Result<Overvie
     let needs_answer = of(&[NeedKind::Question, NeedKind::Permission]);
     let for_you = of(&[NeedKind::Review, NeedKind::ReviewLimit, NeedKind::Merge]);
     let needs_you_count = needs_you.len();
-    needs_you.truncate(TOLD);
+    needs_you.truncate(MAX_LISTED);
     let project = look.engine.project().file_name();
     Ok(Overview {
         version: about.version,

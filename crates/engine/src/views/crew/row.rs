@@ -22,7 +22,7 @@ use crate::crew::run::RunOptions;
 use crate::views::service::Views;
 
 /// Lifecycle events read for a lane.
-const LIFE: u32 = 200;
+const MAX_LIFECYCLE_EVENTS: u32 = 200;
 
 /// Lane of an agent: states and tool calls.
 type Lane = (Vec<LaneSegment>, Vec<i64>);
@@ -117,7 +117,7 @@ impl<'a> Look<'a> {
         if agent.ended_at().is_some_and(|at| at <= since) {
             return Ok(Some((Vec::new(), Vec::new())));
         }
-        let life = self.tx.agent_life(agent.id, LIFE)?;
+        let life = self.tx.agent_life(agent.id, MAX_LIFECYCLE_EVENTS)?;
         let spans: Vec<Span> =
             did.map(|did| did.calls.iter().copied().collect()).unwrap_or_default();
         let calls = spans.iter().filter(|span| span.kind == SpanKind::Work).map(|span| span.from);
@@ -169,7 +169,7 @@ fn deadline(
 /// Last activity; for an ended agent, its result.
 fn doing(agent: &Agent, glance: &AgentDetails, did: Option<Activity>) -> Option<CrewActivity> {
     if let AgentState::Ended { outcome, reason, .. } = &agent.state {
-        // A list shows its other rows too: a damaged result is said in place of its summary.
+        // A list shows its other rows too: a damaged result is named in place of its summary.
         let result = AgentResult::decode(glance.result.as_deref(), agent.id);
         let summary = match result {
             Ok(result) => result.map(|result| one_line(&result.summary)),

@@ -1,4 +1,4 @@
-//! A thread: a mail, what answers it, what answers that, and what somebody who is to answer wants to know.
+//! A thread: a mail, its answers, their answers, and the context that a reader needs to answer.
 
 use host::agent::{PermissionVerdict, kind};
 use model::{AgentId, MailId};
@@ -15,9 +15,9 @@ use crate::mail::asking;
 use crate::views::service::Views;
 
 /// Newest mails of a thread shown.
-const SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 /// Mails searched.
-const LOOKED_FOR: usize = 2000;
+const MAX_SEARCHED: usize = 2000;
 /// Bytes of mails shown whole; older ones are cut.
 const WHOLE: usize = 2 * 1024 * 1024;
 /// Characters shown of a cut mail.
@@ -31,7 +31,7 @@ fn places(tx: &Tx<'_>, root: MailId) -> Result<Vec<(i64, MailId)>, ToolError> {
     let mut found = vec![(first.number, root)];
     let mut at = 0;
     while let Some((_, id)) = found.get(at).copied() {
-        let room = LOOKED_FOR.saturating_sub(found.len());
+        let room = MAX_SEARCHED.saturating_sub(found.len());
         let room = u32::try_from(room).unwrap_or_default();
         found.extend(tx.mail_answered_by(id, room)?);
         at += 1;
@@ -79,7 +79,7 @@ impl Reading<'_> {
             }),
             None => None,
         };
-        let most = u32::try_from(LOOKED_FOR).unwrap_or(u32::MAX);
+        let most = u32::try_from(MAX_SEARCHED).unwrap_or(u32::MAX);
         let replies = self.tx.mail_answered_by(mail.id, most)?.len();
         let letter = MailEntry {
             id: mail.id,
@@ -134,7 +134,7 @@ fn thread(engine: &Views, tx: &Tx<'_>, id: MailId) -> Result<Thread, ToolError> 
     let mut reading = Reading::new(tx);
     let root = reading.root(id)?;
     let places = places(tx, root)?;
-    let left_out = places.len().saturating_sub(SHOWN);
+    let left_out = places.len().saturating_sub(MAX_SHOWN);
     let (mut letters, mut room) = (Vec::new(), WHOLE);
     // From the newest: it is what is read first, and it is always whole.
     for (_, id) in places.into_iter().skip(left_out).rev() {

@@ -30,8 +30,8 @@ const CALLS: u32 = 2000;
 const CONTEXT: usize = 256 * 1024;
 /// As far as its output is looked through for its first words.
 const BEGINNING: usize = 1024 * 1024;
-/// As long as anybody lives, in seconds.
-const LIFE: u32 = u32::MAX;
+/// Longer than any agent runs, in seconds.
+const UNLIMITED_SECONDS: u32 = u32::MAX;
 
 /// Recorded facts beside the rows.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Views {
     pub async fn agent_story(&self, id: AgentId) -> Result<AgentStory, ToolError> {
         let now = self.now();
         let known = self.store.scan(move |tx| RecordedFacts::of(tx, id, now)).await?;
-        let mut rows = self.crew_rows(vec![id], Some(LIFE)).await?.rows;
+        let mut rows = self.crew_rows(vec![id], Some(UNLIMITED_SECONDS)).await?.rows;
         let mut row = rows.pop().ok_or_else(|| {
             ToolError::internal(std::io::Error::other("an agent disappeared while it was read"))
         })?;

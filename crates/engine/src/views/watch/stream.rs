@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use host::agent::{EntryKind, TranscriptEntry, read_transcript};
+use host::agent::{EntryKind, PLAIN_KIND, TranscriptEntry, read_transcript};
 use host::run::{OutputLine, OutputRange, RunFolder, Stream};
 use model::AgentId;
 use serde_json::Value;
@@ -22,9 +22,6 @@ use crate::views::service::Views;
 const TEXT: usize = 64 * 1024;
 /// Nor is a string in what a tool is given.
 const STRING: usize = 16 * 1024;
-
-/// Kind whose lines are shown as they are.
-const PROGRAM: &str = "command";
 
 /// Where reading begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,14 +124,14 @@ impl Views {
         };
         let request = OutputRequest { attempt: Some(attempt), from, bytes };
         let page = self.output_page(id, request).await?;
-        // A permission that the rules or an earlier answer gave was no question to anybody.
+        // A permission that the rules or an earlier answer gave was not asked of a person.
         let asked = self.store.read(|tx| tx.questions_of(id)).map_err(ToolError::from)?;
         let asked = asked.into_iter().filter(|it| it.answer.as_deref() != Some(REMEMBERED));
         let asked = asked
             .filter_map(|it| ask::request_in(page.attempt, &it.request).map(str::to_owned))
             .collect();
         // What a set-up prints is a program's, whatever the agent speaks.
-        let kind = if page.is_setup { PROGRAM } else { agent.kind.as_str() };
+        let kind = if page.is_setup { PLAIN_KIND } else { agent.kind.as_str() };
         let mut items = steps(kind, &page.lines, &asked);
         if !stream_request.whole {
             items.iter_mut().for_each(shorten_item);

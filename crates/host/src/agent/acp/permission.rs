@@ -98,7 +98,7 @@ impl Permissions {
         question.map_or_else(Vec::new, |question| self.reply(question, verdict))
     }
 
-    /// Yes is said only where it can be said for this once.
+    /// Allows only where that can be done for this once.
     fn reply(&mut self, question: Question, verdict: &PermissionVerdict) -> Vec<Step> {
         let Question { id, tool, yes, no } = question;
         if let (PermissionVerdict::Allow, Some(yes)) = (verdict, &yes) {

@@ -14,7 +14,7 @@ pub(super) struct MessageInProgress {
 }
 
 impl MessageInProgress {
-    /// A piece of a message; perhaps another one was said before.
+    /// A piece of a message; another message may be complete before it.
     pub(super) fn piece(&mut self, update: &Value) -> Option<Step> {
         let id = update["messageId"].as_str();
         let before = if self.id.as_deref() == id { None } else { self.over() };

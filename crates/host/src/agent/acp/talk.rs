@@ -91,7 +91,7 @@ enum Phase {
     Working,
     /// It is done, but something it was told may not have reached it
     Settling(TurnEnd),
-    /// All is said
+    /// Nothing more is sent
     Over,
 }
 

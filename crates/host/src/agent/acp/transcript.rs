@@ -76,7 +76,7 @@ fn update(update: &Value) -> Vec<TranscriptEntry> {
             let plan = steps.collect::<Vec<_>>().join("\n");
             TranscriptEntry::words(EntryKind::Thought, plan).into_iter().collect()
         }
-        // What was said before it was resumed, and talk between programs.
+        // Messages from before it was resumed, and messages between programs.
         _ => Vec::new(),
     }
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::super::{Brief, Step};
 
-/// The lines said in one run. Their ids are numbered, so that the same line has the same id if it
-/// has to be said again after a crash; and they differ from run to run, because a conversation that
+/// The lines sent in one run. Their ids are numbered, so that the same line has the same id if it
+/// has to be sent again after a crash; and they differ from run to run, because a conversation that
 /// is resumed remembers the old ones.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Lines {

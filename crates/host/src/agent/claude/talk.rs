@@ -19,7 +19,7 @@ use crate::run::{OutputLine, Stream};
 /// Everything that is remembered of a talk.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Talk {
-    /// The prompt, until it is said
+    /// The prompt, until it is sent
     prompt: Option<String>,
     lines: Lines,
     phase: Phase,
@@ -169,7 +169,7 @@ impl Talk {
         }
         let info = &message["api_error_params"]["rate_limit_info"];
         events.extend(limits::in_info(info).and_then(|limit| self.limited(&limit)));
-        // Not its own words, and said again by the result.
+        // Not its own words, and repeated by the result.
         if message["is_api_error_message"] == true {
             if message["error"] == "authentication_failed" {
                 events.push(Event::Unauthorized(text(&output["content"])));

@@ -17,7 +17,7 @@ fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
         "result" => vec![result(value)],
         "control_request" => asks(value).into_iter().collect(),
         "rate_limit_event" => limited(&value["rate_limit_info"]).into_iter().collect(),
-        // Pieces of what is said whole afterwards, and talk between programs.
+        // Pieces of messages that come whole afterwards, and messages between programs.
         "control_response"
         | "control_cancel_request"
         | "keep_alive"
@@ -107,7 +107,7 @@ fn system(value: &Value) -> Option<TranscriptEntry> {
     Some(TranscriptEntry::new(EntryKind::System, words))
 }
 
-/// The end of a turn. Its words were said before.
+/// The end of a turn. Its words were shown before.
 fn result(value: &Value) -> TranscriptEntry {
     if value["is_error"] == true {
         let words = value["result"].as_str().or(value["subtype"].as_str()).unwrap_or("failed");

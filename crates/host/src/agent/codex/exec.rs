@@ -1,4 +1,4 @@
-//! `codex exec --json`: one prompt, one turn, nothing to be said in between.
+//! `codex exec --json`: one prompt, one turn, no messages in between.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

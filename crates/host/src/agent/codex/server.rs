@@ -84,7 +84,7 @@ enum Phase {
     Running(String),
     /// The turn is over, but something it was told may not have reached it
     Settling(TurnEnd),
-    /// All is said
+    /// Nothing more is sent
     Over,
 }
 
@@ -230,7 +230,7 @@ impl Server {
         vec![Step::Say(rpc::notice("initialized", json!({}))), Step::Say(open)]
     }
 
-    /// The server of its toolsets may just have been away; since somebody reads this, it is back.
+    /// The server of its toolsets may just have been away; since this is read, it is back.
     fn not_opened(&mut self, fault: &Fault) -> Vec<Step> {
         let text = fault.text();
         match &mut self.opening {

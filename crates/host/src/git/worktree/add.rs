@@ -1,6 +1,6 @@
 //! Adding worktrees. It can be repeated after a crash at any point: what is half-made is mended first.
 //!
-//! In the usual case it takes one start of git. Nothing that may be somebody's work is ever removed.
+//! In the usual case it takes one start of git. Nothing that may be work is ever removed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::process::Output;
 
 /// Retries after a concurrent change.
 const MAX_ADD_ATTEMPTS: u32 = 5;
-/// Where commits go that only a worktree knew whose folder somebody has removed.
+/// Branch for commits that only a worktree had whose folder was removed.
 const RESCUE_BRANCH_PREFIX: &str = "adjutant/rescue/";
 
 /// Checkout of a new worktree.

@@ -13,11 +13,13 @@ use tokio::time::Instant;
 use wire::agents::{AgentStream, OutputPlace};
 
 use crate::answer::{Answer, Params};
-use crate::api::runs::{AT_LAST, BYTES, FIRST_POLL_INTERVAL, LONGEST_WAIT, MOST_BYTES, wrong};
+use crate::api::runs::{
+    BYTES, FIRST_POLL_INTERVAL, MAX_OUTPUT_BYTES, MAX_POLL_INTERVAL, MAX_WAIT_SECONDS, wrong,
+};
 use crate::shared::Shared;
 
 /// Nobody wants to begin further before the end.
-const LONGEST_TAIL: usize = 5000;
+const MAX_TAIL: usize = 5000;
 
 /// Query for an agent's steps.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,9 +27,9 @@ const LONGEST_TAIL: usize = 5000;
 pub(crate) struct StreamQuery {
     /// Of which attempt (default: the present one)
     attempt: Option<u32>,
-    /// From which file on, as `next` said
+    /// First file, from `next` of an earlier answer
     segment: Option<u32>,
-    /// From where in it, as `next` said
+    /// Position in it, from `next` of an earlier answer
     offset: Option<Cursor>,
     /// About how many bytes of output, at most 4194304 (default 262144)
     bytes: Option<usize>,
@@ -43,20 +45,20 @@ pub(crate) struct StreamQuery {
 
 impl StreamQuery {
     fn request(&self) -> Result<StreamRequest, ToolError> {
-        if self.wait_seconds > LONGEST_WAIT {
-            let error = wrong("waitSeconds", &format!("must be at most {LONGEST_WAIT}"));
-            return Err(error.detail("limit", LONGEST_WAIT));
+        if self.wait_seconds > MAX_WAIT_SECONDS {
+            let error = wrong("waitSeconds", &format!("must be at most {MAX_WAIT_SECONDS}"));
+            return Err(error.detail("limit", MAX_WAIT_SECONDS));
         }
         let bytes = self.bytes.unwrap_or(BYTES);
-        if !(1..=MOST_BYTES).contains(&bytes) {
-            return Err(wrong("bytes", &format!("must be from 1 to {MOST_BYTES}")));
+        if !(1..=MAX_OUTPUT_BYTES).contains(&bytes) {
+            return Err(wrong("bytes", &format!("must be from 1 to {MAX_OUTPUT_BYTES}")));
         }
         let place =
             |segment| OutputPlace { segment, offset: self.offset.unwrap_or_default().offset() };
         let from = match self.tail {
             None => Beginning::At(place(self.segment.unwrap_or_default())),
-            Some(lines @ 1..=LONGEST_TAIL) => Beginning::Tail(lines, self.segment.map(place)),
-            Some(_) => return Err(wrong("tail", &format!("must be from 1 to {LONGEST_TAIL}"))),
+            Some(lines @ 1..=MAX_TAIL) => Beginning::Tail(lines, self.segment.map(place)),
+            Some(_) => return Err(wrong("tail", &format!("must be from 1 to {MAX_TAIL}"))),
         };
         Ok(StreamRequest { attempt: self.attempt, from, bytes, whole: self.whole })
     }
@@ -89,13 +91,13 @@ pub(crate) async fn stream(
         request.attempt = Some(page.attempt);
         request.from = Beginning::At(page.next);
         if page.heard {
-            // Much of what is said is for programs: there may be more.
+            // Much of the output is for programs: there may be more.
             continue;
         }
         tokio::select! {
             () = tokio::time::sleep_until(deadline.min(Instant::now() + pause)) => {}
             () = shared.app.shutdown.cancelled() => {}
         }
-        pause = (pause * 2).min(AT_LAST);
+        pause = (pause * 2).min(MAX_POLL_INTERVAL);
     }
 }

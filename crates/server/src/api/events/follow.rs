@@ -1,6 +1,6 @@
 //! A follower of events reads from the number it saw last.
 //!
-//! Nothing is queued for anybody: the store only says how far the events reach, and a reader fetches a
+//! Nothing is queued per reader: the store only says how far the events reach, and a reader fetches a
 //! page when it has sent the one before. So a slow one holds nobody back, and loses nothing.
 
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::shared::Shared;
 use crate::tail::RenderedEvent;
 
 /// Keep-alive interval of a stream.
-const BEAT: Duration = Duration::from_secs(15);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 /// Delay between two reads of a follower, so that many small commits are one read.
 /// The first event after a pause is told at once.
-const LULL: Duration = Duration::from_millis(20);
+const MIN_READ_INTERVAL: Duration = Duration::from_millis(20);
 /// After so many that it did not ask for, a reader is told how far it was looked.
 const SKIPPED: i64 = 10_000;
 
@@ -66,7 +66,7 @@ pub(super) struct Follow {
     _open: Counted,
 }
 
-/// Where somebody is in the sequence.
+/// Position of a reader in the sequence.
 struct FollowerPosition {
     query: EventSelection,
     news: watch::Receiver<i64>,
@@ -90,7 +90,7 @@ impl Follow {
             let left = Duration::from_millis(u64::try_from(left).unwrap_or_default());
             (tab, now + left)
         });
-        let mut beat = interval_at(now + BEAT, BEAT);
+        let mut beat = interval_at(now + HEARTBEAT_INTERVAL, HEARTBEAT_INTERVAL);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let follow = Self {
             shared: Arc::clone(shared),
@@ -164,7 +164,7 @@ impl FollowerPosition {
                     return StreamUpdate::LastNumber(self.seen);
                 }
             }
-            self.rests_until = Instant::now() + LULL;
+            self.rests_until = Instant::now() + MIN_READ_INTERVAL;
             if self.news.changed().await.is_err() {
                 return StreamUpdate::End(End::Server);
             }
@@ -173,7 +173,7 @@ impl FollowerPosition {
     }
 }
 
-/// Waits until a tab may hear no more; anyone who is no tab may always.
+/// Waits until a tab's token ends; other tokens do not end here.
 async fn void(tab: Option<&(Tab, Instant)>) {
     match tab {
         // Either way it is over.

@@ -59,7 +59,7 @@ fn chunk(news: StreamUpdate) -> Option<(Bytes, bool)> {
             (named("seen", Some(number), &json!({ "last": number })), true)
         }
         StreamUpdate::Nothing => (":\n\n".to_owned(), true),
-        // Anyone who comes back hears what there is to hear.
+        // A client that comes back reads on from its position.
         StreamUpdate::End(End::Server | End::Token) => return None,
         StreamUpdate::End(End::Record(error) | End::Removed(error)) => {
             (named("failed", None, &body(&error)), false)
@@ -69,7 +69,7 @@ fn chunk(news: StreamUpdate) -> Option<(Bytes, bool)> {
 }
 
 fn named(name: &str, id: Option<i64>, data: &impl Serialize) -> String {
-    // What is said here is plain: it can be written.
+    // These values are plain: they can be written.
     let data = serde_json::to_string(data).unwrap_or_default();
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     format!("{id}event: {name}\ndata: {data}\n\n")

@@ -22,10 +22,10 @@ use crate::answer::{Answer, Params, Refusal};
 use crate::auth::WS_PROTOCOL;
 use crate::shared::Shared;
 
-/// Anyone who sends more than this is not even read.
+/// Limit of a client's message in bytes.
 const MAX_INCOMING_BYTES: usize = 4096;
 /// Time for the other side to receive the close.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(crate) async fn follow(
     State(shared): State<Arc<Shared>>,
@@ -49,7 +49,7 @@ pub(crate) async fn follow(
         // So that the end of the server waits for the farewell.
         let _counted = shared.tasks.token();
         if let Some(farewell) = tell(&mut socket, follow, &head).await {
-            drop(timeout(FAREWELL, part(&mut socket, farewell)).await);
+            drop(timeout(CLOSE_TIMEOUT, part(&mut socket, farewell)).await);
         }
     }))
 }

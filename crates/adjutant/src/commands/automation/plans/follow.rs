@@ -72,7 +72,7 @@ impl Printed {
         Self { closed, ..Self::default() }
     }
 
-    /// State of a plan when somebody begins to look.
+    /// State of a plan when following begins.
     fn beginning(&mut self, plan: &PlanView) -> String {
         let mut page = Page::default();
         let facts = format!("{}, {} done", line(&plan.row.title), progress(&plan.row));

@@ -155,7 +155,7 @@ impl Client {
             Self::Codex => {
                 let timeout = ("tool_timeout_sec", TOOL_TIMEOUT_SECONDS.into());
                 let mut fields = vec![("command", command), ("args", arguments), timeout];
-                // An agent may what its role says. Anyone who acts as the operator is asked.
+                // An agent may do what its role permits. A client that acts as the operator asks a person.
                 if role.is_some() {
                     fields.push(("default_tools_approval_mode", "approve".into()));
                 }

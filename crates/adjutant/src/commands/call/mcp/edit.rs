@@ -1,5 +1,5 @@
 //! Puts one server into a client's file and takes it out again. Comments, order and indentation stay.
-//! Whatever comes out is read again: unless it says what it said and the one thing more, or less, the
+//! The result is read again: unless it has what it had and the one entry more, or less, the
 //! edit is not made.
 
 mod json;

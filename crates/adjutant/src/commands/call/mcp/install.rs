@@ -48,7 +48,7 @@ struct Plan<'a> {
 enum Outcome {
     /// It was to be shown only
     Shown,
-    /// A person said no
+    /// Declined by a person
     Declined,
     /// Nobody could be asked
     Unasked,

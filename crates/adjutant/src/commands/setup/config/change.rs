@@ -80,7 +80,7 @@ fn write(app: &App, home: &Home, key: &str, edit: &KeyEdit) -> Result<Change, Cl
     let file = TextFile::read(&home.config())?;
     let place = home.config().display().to_string();
     let read = Config::parse(&place, &file.text);
-    // Anyone who mends a wrong value begins with a file that cannot be used, but it must be YAML.
+    // Correcting a wrong value begins with a file that cannot be used, but it must be YAML.
     let raw = yaml::parse::<Value>(&place, &file.text, &file.text);
     if let (Err(problem), Err(_)) = (&read, &raw) {
         return Err(problem.clone().into());

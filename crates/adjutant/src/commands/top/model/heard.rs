@@ -18,7 +18,7 @@ use super::{
 /// A word at the foot stays so long.
 const NOTE_MS: i64 = 6000;
 /// Refresh interval of current activity, which has no events, in seconds.
-const LOOK_TICKS: u64 = 2;
+const REFRESH_TICKS: u64 = 2;
 /// Refresh interval of money and places.
 const COUNT_TICKS: u64 = 5;
 /// The server gives no more rows at once.
@@ -36,7 +36,7 @@ impl State {
         if self.link != Link::Live || !self.crew.tree.any_live() {
             return effects;
         }
-        if self.ticks.is_multiple_of(LOOK_TICKS) {
+        if self.ticks.is_multiple_of(REFRESH_TICKS) {
             let ids = self.watched();
             if !ids.is_empty() {
                 effects.push(Effect::Rows(ids));

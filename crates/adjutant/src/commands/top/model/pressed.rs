@@ -11,8 +11,8 @@ use super::editor::Editor;
 use super::stream::Length;
 use super::tree::{Fold, Shown};
 use super::{
-    AgentState, BOXES, BYS, Effect, Follow, Link, Modal, Phase, Post, SPANS, STANDINGS, State,
-    View, Writing,
+    AgentState, BOXES, COST_GROUPS, COST_SPANS, Effect, Follow, Link, Modal, Phase, Post,
+    STANDINGS, State, View, Writing,
 };
 
 /// Where nothing can be done without the server.
@@ -101,11 +101,11 @@ impl State {
                 vec![self.ask_for_mail()]
             }
             Act::Span => {
-                self.costs.span = (self.costs.span + 1) % SPANS.len();
+                self.costs.span = (self.costs.span + 1) % COST_SPANS.len();
                 vec![self.ask_costs()]
             }
             Act::By => {
-                self.costs.by = (self.costs.by + 1) % BYS.len();
+                self.costs.by = (self.costs.by + 1) % COST_GROUPS.len();
                 vec![self.ask_costs()]
             }
             Act::Help => {
@@ -155,7 +155,7 @@ impl State {
         let Some(agent) = &mut self.agent else { return Vec::new() };
         let last = agent.stream.lines().len().saturating_sub(page);
         let wanted = to(agent.top, page, last);
-        // Anyone who goes beyond the end wants to see what comes.
+        // Moving beyond the end follows new output.
         agent.follow =
             if wanted >= last && wanted >= agent.top { Follow::Following } else { Follow::Staying };
         let at_start = agent.top == 0 && wanted == 0;

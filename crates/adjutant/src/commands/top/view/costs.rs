@@ -6,7 +6,7 @@ use ratatui::style::{Color, Modifier};
 use ratatui::text::{Line, Span};
 use wire::costs::{CostSeries, LineageAgent};
 
-use super::super::model::{BYS, CostsData, SPANS, State};
+use super::super::model::{COST_GROUPS, COST_SPANS, CostsData, State};
 use super::super::text::{left, right};
 use super::words::{bar, money, scaled};
 use super::{BOLD, Paint, line, lines, rule, span};
@@ -21,7 +21,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
     let [figures, chart, tables] = Layout::vertical(parts).areas(body);
     lines(frame, figures, head(state, costs, paint));
     series(frame, &costs.series, chart, paint);
-    let by = BYS.get(state.costs.by).copied().unwrap_or("role");
+    let by = COST_GROUPS.get(state.costs.by).copied().unwrap_or("role");
     let mut all = on(costs, by, usize::from(tables.width), paint);
     all.push(Line::raw(""));
     all.extend(budgets(costs, usize::from(tables.width), paint));
@@ -37,7 +37,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
 
 fn head<'a>(state: &State, costs: &CostsData, paint: Paint) -> Vec<Line<'a>> {
     let summary = &costs.summary;
-    let (_, when) = SPANS.get(state.costs.span).copied().unwrap_or_default();
+    let (_, when) = COST_SPANS.get(state.costs.span).copied().unwrap_or_default();
     let mut first = vec![
         Span::styled(format!(" {} ", money(summary.spent_usd)), BOLD),
         Span::raw(when),

@@ -19,7 +19,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
     let of = BOXES.get(mail.of).map_or("", |(_, words)| words);
     let filter =
         if mail.filter.is_empty() { String::new() } else { format!(" · /{}", mail.filter) };
-    let title = format!(" Letters {of}{filter}");
+    let title = format!(" Mail {of}{filter}");
     line(frame, list, Line::styled(title, paint.dim().add_modifier(Modifier::BOLD)));
     let below = Rect { y: list.y + 1, height: list.height.saturating_sub(1), ..list };
     if mail.letters.is_empty() {

@@ -43,7 +43,7 @@ pub(super) async fn never_started(
     let id = agent.id;
     let run = engine.store.read(|tx| tx.run_get(id)).map_err(ToolError::from)?;
     let mut outcome = Outcome::Failed;
-    // Somebody ended it while its place was made ready.
+    // It was stopped while its worktree was prepared.
     if let Some(stop) = run.and_then(|run| run.stop) {
         (outcome, reason) = (stop.outcome, stop.reason);
     }
@@ -241,7 +241,7 @@ impl Keeper {
         self.notes.done = Some(Account { verdict: Verdict::Lost(reason), text, value: None });
     }
 
-    /// Until when a usage limit holds: what the agent said, at most as long as the configuration lets it wait.
+    /// End of a usage limit: as the agent reported it, at most as long as the configuration lets it wait.
     fn limited_until(&mut self, limit: Limit, now: Timestamp) -> Timestamp {
         let hours = self.engine.settings().limits.max_limited_hours;
         let most = now.after_millis(i64::from(hours) * 3_600_000);
@@ -280,10 +280,10 @@ impl Keeper {
         result
     }
 
-    /// Adds to a result what its agent said last, where it did not succeed or ended without a word.
+    /// Adds its agent's last messages to a result, if the agent did not succeed or ended without a summary.
     async fn add_words(&self, result: &mut AgentResult, outcome: Outcome, reason: &str) {
         if outcome != Outcome::Succeeded || result.summary.is_empty() {
-            result.said = self.last_words(result, reason).await;
+            result.last_messages = self.last_words(result, reason).await;
         }
         if result.summary.is_empty() {
             reason.clone_into(&mut result.summary);
@@ -355,7 +355,7 @@ fn judge(
     let exit = match standing {
         RunStatus::Ended(exit) => exit,
         RunStatus::NotBegun | RunStatus::Running | RunStatus::Gone => {
-            // It had said all it had to say.
+            // It had given its result.
             if let Some((done, true)) = account {
                 return of_account(done);
             }
@@ -364,7 +364,7 @@ fn judge(
     };
     let done = account.map(|(done, _)| done);
     match (exit.ended, account) {
-        // It had said all it had to say, and only its process did not exit.
+        // It had given its result, and only its process did not exit.
         (EndCause::TimedOut | EndCause::Stopped | EndCause::LeaseLost, Some((done, true))) => {
             of_account(done)
         }

@@ -16,7 +16,7 @@ use crate::crew::run::prices;
 const WARNINGS: u32 = 20;
 
 impl Keeper {
-    /// Takes in a line, and gives what is to be said in answer.
+    /// Interprets a line, and returns the messages that answer it.
     pub(super) fn hear(&mut self, line: &OutputLine) -> Vec<Step> {
         if line.stream == Stream::Err {
             self.notes.complained(&line.text);
@@ -36,7 +36,7 @@ impl Keeper {
         }
     }
 
-    /// Takes in what was seen, and leaves what is to be said.
+    /// Records events, and returns the messages to be sent.
     pub(super) fn take(&mut self, steps: Vec<Step>, at: i64) -> Vec<Step> {
         let mut says = Vec::new();
         for step in steps {

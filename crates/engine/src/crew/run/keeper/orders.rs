@@ -25,7 +25,7 @@ const UNREAD: u32 = 20;
 pub(crate) enum Order {
     /// There is a request to end the agent
     Stop,
-    /// Somebody below it has ended
+    /// A descendant has ended
     Below,
     /// There is mail for it
     Mail(MailId),
@@ -41,10 +41,10 @@ impl Keeper {
             Order::Stop | Order::Below => self.obey_stop().await,
             Order::Mail(id) => self.mail(id).await,
             Order::Type(line, reply) => {
-                // Typed once, said once: the key only has to be new.
+                // Typed once, sent once: the key only has to be new.
                 let key = format!("typed:{}", host::random::bits().unwrap_or_default());
                 let taken = self.tell(&key, &line).await?;
-                // Anyone who typed may have gone.
+                // The client that typed may have gone.
                 _ = reply.send(taken);
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! The end of an agent that somebody wants: those below it first, then a polite request in its own
+//! The requested end of an agent: its descendants first, then a request in its own
 //! protocol, then SIGTERM, then SIGKILL, then an end of the supervisor that does not do its part.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::{Keeper, Leave};
 use crate::core::error::ToolError;
 
 /// Time beyond the grace after which an unresponsive supervisor is killed.
-const BEYOND: Duration = Duration::from_secs(5);
+const KILL_MARGIN: Duration = Duration::from_secs(5);
 /// Upper bound on the part of the grace that is left to the agent's own protocol.
 const MAX_POLITE: Duration = Duration::from_secs(5);
 
@@ -58,7 +58,7 @@ impl Keeper {
         let stopping = self.stopping.get_or_insert(Stopping { options, stage });
         let Stage::Below { until } = stopping.stage else { return Ok(()) };
         let is_due = !waits || Instant::now() >= until;
-        // Anyone who is about to connect asks again as soon as it is connected.
+        // A keeper that is about to connect asks again as soon as it is connected.
         let is_heard = self.sender.is_some() || self.unattended.is_some();
         if is_due && is_heard { self.ask_to_stop().await } else { Ok(()) }
     }
@@ -100,14 +100,14 @@ impl Keeper {
         tracing::info!(id = %self.agent.id, "agent gave its result and did not exit; ending its process");
         self.finished_since = None;
         let (grace, options) = (self.grace(), StopRequest { outcome: Outcome::Succeeded, reason });
-        let stage = Stage::Ending { force: Instant::now() + grace + BEYOND };
+        let stage = Stage::Ending { force: Instant::now() + grace + KILL_MARGIN };
         self.stopping = Some(Stopping { options, stage });
         self.order_end(grace).await
     }
 
     /// Lets the supervisor end all processes: politely, and after the grace by force.
     async fn end_processes(&mut self, grace: Duration) -> Result<(), Leave> {
-        self.enter(Stage::Ending { force: Instant::now() + grace + BEYOND });
+        self.enter(Stage::Ending { force: Instant::now() + grace + KILL_MARGIN });
         self.order_end(grace).await
     }
 
@@ -118,7 +118,7 @@ impl Keeper {
             return Ok(());
         };
         let left = force.saturating_duration_since(Instant::now());
-        self.order_end(left.saturating_sub(BEYOND)).await
+        self.order_end(left.saturating_sub(KILL_MARGIN)).await
     }
 
     async fn order_end(&mut self, grace: Duration) -> Result<(), Leave> {
@@ -176,6 +176,6 @@ impl Keeper {
 
     /// Until when those below are waited for: everybody has a grace of its own.
     pub(super) fn patience(&self) -> Instant {
-        Instant::now() + self.grace() * 2 + BEYOND
+        Instant::now() + self.grace() * 2 + KILL_MARGIN
     }
 }

@@ -70,7 +70,7 @@ impl Keeper {
     }
 
     /// Puts an agent back into the queue whose supervisor died before it began it; false where that
-    /// happened too often in a row, or somebody wants it to end.
+    /// happened too often in a row, or its stop is requested.
     pub(super) async fn try_again(&mut self) -> Result<bool, Leave> {
         let (id, attempt, now) = (self.agent.id, self.agent.attempt, self.engine.now());
         let present = self.folder.path();

@@ -26,7 +26,7 @@ use crate::delivery::worktree_provision;
 use crate::delivery::worktree_setup::point_to_home;
 
 /// A check that is lost so often is not begun again.
-const LOST: u32 = 3;
+const MAX_LOST_CHECKS: u32 = 3;
 
 /// Outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(super) async fn check(
         let details = Details { missing_variables: missing, ..Details::default() };
         return Ok(Checked::Impossible(why, details));
     }
-    while notes.lost <= LOST {
+    while notes.lost <= MAX_LOST_CHECKS {
         // A server before us may have left a set-up under way in the same worktree.
         set_up::end(engine, job, notes).await?;
         let place = scratch_with(engine, job, &trial.merged).await?;

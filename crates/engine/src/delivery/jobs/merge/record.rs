@@ -60,7 +60,7 @@ fn merged(
     let worker = worker_of(tx, &task)?;
     let message = format!("Merged into `{}` as {commit}.", merge.target);
     task_change::remark(tx, &task, &message, by)?;
-    // Anyone who moved it meanwhile was late: the work is in.
+    // A later move has no effect: the work is merged.
     merge_queue::complete(tx, &mut task, by)?;
     let reason = format!("its work was merged into `{}`", merge.target);
     let stop = StopRequest { outcome: Outcome::Succeeded, reason };
@@ -153,7 +153,7 @@ fn words(merge: &Merge, details: &Details) -> (&'static str, String, String) {
     ("Not Merged", String::new(), "Mend that, and commit.".to_owned())
 }
 
-/// The end of what a program said, for a mail.
+/// The end of a program's output, for a mail.
 fn output_of(program: &str, output: &str) -> String {
     if output.trim().is_empty() {
         return String::new();

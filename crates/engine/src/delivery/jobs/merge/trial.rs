@@ -64,7 +64,7 @@ pub(super) fn plan(engine: &Core, job: &Job, known: Option<&str>) -> Result<Step
     let there = |commit: &str| -> Result<bool, GitError> {
         Ok(repo.resolve(commit)?.is_some() && repo.is_ancestor(commit, &from)?)
     };
-    // We, or somebody else, have done it before.
+    // It was merged before, by us or by hand.
     if let Some(known) = known
         && there(known)?
     {
@@ -115,7 +115,7 @@ fn target_head(repo: &Repo, job: &Job) -> Result<Option<String>, GitError> {
     let begin = repo.resolve("HEAD")?.ok_or(GitError::NoCommits)?;
     match repo.branch_create(target, &begin) {
         Ok(()) => Ok(Some(begin)),
-        // Somebody else came first.
+        // Another process was first.
         Err(error) => head()?.map_or(Err(error), |head| Ok(Some(head))),
     }
 }
@@ -224,7 +224,7 @@ pub(super) fn in_the_way(engine: &Core, job: &Job) -> Result<Vec<ConflictingTask
         match looked() {
             Ok(conflicts) if conflicts.is_empty() => {}
             Ok(conflicts) => found.push(ConflictingTask { task: handed.task.id, conflicts }),
-            // Anyone who approves it hears of that.
+            // The approver is told of that.
             Err(error) => {
                 tracing::debug!(task = %handed.task.id, message = error.message, "skipped a task during the trial merge");
             }

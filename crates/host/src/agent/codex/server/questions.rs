@@ -64,7 +64,7 @@ impl Questions {
             "mcpServer/elicitation/request" => {
                 let meta = &params["_meta"];
                 if meta["codex_approval_kind"] != "mcp_tool_call" {
-                    // A form of somebody's server, and nobody to fill it in.
+                    // A form of an MCP server; no person is there to fill it in.
                     return vec![Step::Say(rpc::answer(id, elicited("decline")))];
                 }
                 let server = params["serverName"].as_str().unwrap_or_default();

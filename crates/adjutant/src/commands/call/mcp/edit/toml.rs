@@ -121,7 +121,7 @@ fn cuts(text: &str, at: EntryPlace<'_>) -> Vec<(usize, usize)> {
         let rest = lines.get(first + 1..).unwrap_or_default();
         let next = rest.iter().position(|(_, line)| header(line).is_some() && !is_ours(line));
         let behind = next.map_or(lines.len(), |next| first + 1 + next);
-        // What is said above the next table is said of that one.
+        // Comments above the next table belong to that one.
         let says = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
         let body = lines.get(first..behind).unwrap_or_default();
         let last = body.iter().rposition(|(_, line)| says(line)).unwrap_or(0);
