@@ -255,8 +255,8 @@ impl Machine {
     /// Waits until its server ends as one does that has lost its home.
     async fn expect_fenced(&mut self) {
         let mut server = self.server.take().unwrap();
-        let ended = timeout(PATIENCE, server.ended()).await.expect("a fenced server ends");
-        assert_eq!(ended.unwrap().code(), Some(75));
+        let ended = timeout(PATIENCE, server.ended()).await;
+        assert_eq!(ended.unwrap().unwrap().code(), Some(75), "a fenced server ends");
     }
 
     fn pid(&self) -> u32 {
