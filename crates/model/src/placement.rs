@@ -346,9 +346,9 @@ mod tests {
         all.homes[0].next = Some("b".to_owned());
         all.hosts[1].age = Duration::from_secs(2);
         assert!(all.is_moving());
-        let withdrawn = PlacementChange::Withdraw { home: all.homes[0].id.clone() };
-        assert_eq!(all.changes("a", &BTreeSet::new()), [withdrawn.clone()]);
-        apply(&mut all, "a", vec![withdrawn]);
+        let changes = all.changes("a", &BTreeSet::new());
+        assert_eq!(changes, [PlacementChange::Withdraw { home: all.homes[0].id.clone() }]);
+        apply(&mut all, "a", changes);
         all.hosts[1].note.leaving = true;
         assert!(!all.is_moving(), "one that is gone sends nothing away");
     }

@@ -2,7 +2,7 @@
 //!
 //! Triggers hand every row, as it was before a change and as it is after it, to a function that adds up hashes. They are
 //! temporary: they belong to one connection, and no file has them. (SQLite's own hook for this can only be built with
-//! libclang, which whoever installs from source would need.) Since hashes are added, the order in which a statement
+//! libclang, which a person who installs from source would need.) Since hashes are added, the order in which a statement
 //! comes to its rows does not matter.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
