@@ -98,6 +98,11 @@ impl Placements {
         self.hosts.iter().filter(|host| host.age < self.limit).map(|host| &host.note)
     }
 
+    /// True while a home is on its way to another host, or a host is about to send its homes away.
+    pub fn is_moving(&self) -> bool {
+        self.homes.iter().any(|home| home.next.is_some()) || self.live().any(|host| host.leaving)
+    }
+
     /// True if a host has to run a server of this home: because it is to own it, or prepares to.
     pub fn concerns(home: &PlacedHome, host: &str) -> bool {
         [&home.host, &home.next].into_iter().any(|it| it.as_deref() == Some(host))
@@ -296,7 +301,9 @@ mod tests {
     #[test]
     fn a_host_that_ends_offers_everything_and_passes_on_what_is_prepared() {
         let mut all = view(&[("a", 4), ("b", 1), ("c", 2)]);
+        assert!(!all.is_moving());
         all.hosts[0].note.leaving = true;
+        assert!(all.is_moving(), "it is about to offer its homes");
         all.homes[0].is_busy = true;
         let changes = all.changes("a", &BTreeSet::new());
         assert_eq!(offers(&changes), 4, "{changes:?}");
@@ -338,8 +345,12 @@ mod tests {
         let mut all = view(&[("a", 2), ("b", 0)]);
         all.homes[0].next = Some("b".to_owned());
         all.hosts[1].age = Duration::from_secs(2);
-        let withdrawn = PlacementChange::Withdraw { home: all.homes[0].id.clone() };
-        assert_eq!(all.changes("a", &BTreeSet::new()), [withdrawn]);
+        assert!(all.is_moving());
+        let changes = all.changes("a", &BTreeSet::new());
+        assert_eq!(changes, [PlacementChange::Withdraw { home: all.homes[0].id.clone() }]);
+        apply(&mut all, "a", changes);
+        all.hosts[1].note.leaving = true;
+        assert!(!all.is_moving(), "one that is gone sends nothing away");
     }
 
     proptest! {

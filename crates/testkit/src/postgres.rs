@@ -188,12 +188,16 @@ impl Postgres {
     }
 
     /// Appends lines to the configuration. The last line for a setting counts.
+    ///
+    /// A standby that is promoted just after it has lost its primary may first wait for WAL for
+    /// `wal_retrieve_retry_interval`, which is five seconds unless it is set.
     pub fn configure(&self, settings: &[&str]) -> Result<()> {
         let file = self.data().join("postgresql.conf");
         let text = fs::read_to_string(&file)?;
         let mut text = format!(
             "{text}\nlisten_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = ''\nmax_connections = 20\n\
-             shared_buffers = '16MB'\nwal_sender_timeout = '2s'\nmax_wal_senders = 4\nlogging_collector = off\n",
+             shared_buffers = '16MB'\nwal_sender_timeout = '2s'\n\
+             wal_retrieve_retry_interval = '100ms'\nmax_wal_senders = 4\nlogging_collector = off\n",
             self.port
         );
         for setting in settings {

@@ -256,7 +256,7 @@ impl Machine {
     async fn expect_fenced(&mut self) {
         let mut server = self.server.take().unwrap();
         let ended = timeout(PATIENCE, server.ended()).await;
-        assert_eq!(ended.unwrap().unwrap().code(), Some(75));
+        assert_eq!(ended.unwrap().unwrap().code(), Some(75), "a fenced server ends");
     }
 
     fn pid(&self) -> u32 {

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use store::{
@@ -13,7 +14,7 @@ use store::{
     StoreError, TakeOutcome,
 };
 use tokio::sync::{oneshot, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::core::home_address::HomeAddress;
 use crate::core::home_files::OPERATOR_HASH;
@@ -21,8 +22,6 @@ use crate::core::point::Point;
 use crate::core::record_file::{Record, RecordError};
 use crate::core::shared_home::{CommitDurations, CrashSwitch, SharedHome};
 
-/// Interval at which a follower reads the log.
-const FOLLOW_INTERVAL: Duration = Duration::from_millis(250);
 /// Time after PostgreSQL has come back in which the owner may renew its lease before another server takes the home.
 const OWNER_GOES_FIRST: Duration = Duration::from_secs(2);
 /// Interval at which a follower looks whether a snapshot is due.
@@ -55,6 +54,8 @@ pub struct MemberOptions {
     pub version: String,
     /// Time for which the lease holds after each renewal
     pub lease: Duration,
+    /// Interval at which it reads the log, and looks whether the home can be taken, while it follows
+    pub follow_interval: Duration,
     /// Step of a commit at which the process is to die, for tests
     pub crash_at: Option<Point>,
 }
@@ -108,6 +109,7 @@ pub struct HomeMember {
     owned: oneshot::Receiver<Result<OwnedRecord, RecordError>>,
     give_up: GiveUp,
     followed: FollowClock,
+    is_taking: Arc<AtomicBool>,
 }
 
 /// The last moment at which a server had every commit of the log. Cheap to clone.
@@ -128,11 +130,14 @@ impl HomeMember {
         let (sender, owned) = oneshot::channel();
         let give_up = GiveUp::default();
         let (now, followed) = watch::channel(Instant::now());
+        let is_taking = Arc::<AtomicBool>::default();
         let mut thread = MemberThread {
             options: Arc::new(options),
             state,
             now,
             give_up: give_up.clone(),
+            is_taking: Arc::clone(&is_taking),
+            is_restored: false,
             away_until: None,
             snapshot_at: Instant::now() + SNAPSHOT_INTERVAL,
             note: Notes::Due(Instant::now()),
@@ -146,7 +151,8 @@ impl HomeMember {
         spawned.map_err(|error| {
             StoreError::Corrupt(format!("could not start the thread home-member: {error}"))
         })?;
-        Ok(Self { state: published, owned, give_up, followed: FollowClock(followed) })
+        let followed = FollowClock(followed);
+        Ok(Self { state: published, owned, give_up, followed, is_taking })
     }
 
     /// Membership at this moment, and every change of it.
@@ -163,6 +169,25 @@ impl HomeMember {
     pub async fn owned(&mut self) -> Result<OwnedRecord, RecordError> {
         (&mut self.owned).await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
+
+    /// Stops waiting for the home. One that is being taken at this moment is handed over again, if that is possible
+    /// within the limit: nobody else could take it before the lease has run out.
+    pub async fn leave(mut self, limit: Duration) {
+        self.give_up.give_up();
+        if !self.is_taking.load(Ordering::SeqCst) {
+            return;
+        }
+        let hand_over = async {
+            if let Ok(owned) = self.owned().await {
+                owned.record.close().await;
+            }
+        };
+        if timeout(limit, hand_over).await.is_err() {
+            tracing::warn!(
+                "the home was being taken; another server takes it once the lease has run out"
+            );
+        }
+    }
 }
 
 impl Drop for HomeMember {
@@ -178,6 +203,10 @@ struct MemberThread {
     /// When the file had every commit
     now: watch::Sender<Instant>,
     give_up: GiveUp,
+    /// True from before the home is asked for until it is known that another server has it
+    is_taking: Arc<AtomicBool>,
+    /// True for a file that was made from a snapshot and has not followed the log since
+    is_restored: bool,
     /// Until when the owner may go first, after PostgreSQL was away
     away_until: Option<Instant>,
     snapshot_at: Instant,
@@ -214,7 +243,7 @@ impl MemberThread {
                 Ok(Turn::Owned(owned)) => return Ok(*owned),
                 Ok(Turn::Follows(known)) => {
                     following = Some(*known);
-                    FOLLOW_INTERVAL
+                    self.options.follow_interval
                 }
                 Err(error) => self.failed(&error),
             };
@@ -239,10 +268,10 @@ impl MemberThread {
         match error {
             StoreError::Away { .. } | StoreError::Busy(_) => {
                 self.away_until = Some(Instant::now() + OWNER_GOES_FIRST);
-                FOLLOW_INTERVAL
+                self.options.follow_interval
             }
             // Meanwhile requests are forwarded, and the owner may change.
-            StoreError::Newer { .. } => OWNER_INTERVAL,
+            StoreError::Newer { .. } | StoreError::NewerLog { .. } => OWNER_INTERVAL,
             _ => LASTING_ERROR_DELAY,
         }
     }
@@ -264,6 +293,7 @@ impl MemberThread {
 
     /// Reads on in the log, and takes the home if nobody owns it.
     fn turn(&mut self, mut known: Following) -> Result<Turn, StoreError> {
+        self.is_taking.store(false, Ordering::SeqCst);
         let home = known.client.find_home(&self.options.home)?;
         let mut follower = match known.follower.take() {
             Some(follower) => follower,
@@ -277,7 +307,11 @@ impl MemberThread {
             if !error.is_damage() {
                 return Err(error);
             }
-            self.set_aside(&error)?;
+            self.put_away(&error)?;
+            if self.is_restored {
+                // Neither can the log be followed from the snapshot.
+                return Err(error);
+            }
             return Ok(Turn::Follows(Box::new(known)));
         }
         self.publish(&home, &follower, None)?;
@@ -293,6 +327,7 @@ impl MemberThread {
             self.snapshot_at = Instant::now() + SNAPSHOT_INTERVAL;
             self.snapshot(&mut known.client, &home, &follower)?;
         }
+        self.is_restored = false;
         known.follower = Some(follower);
         Ok(Turn::Follows(Box::new(known)))
     }
@@ -359,7 +394,11 @@ impl MemberThread {
     }
 
     /// Opens the file of this server, or restores it from the newest snapshot.
-    fn open(&self, client: &mut LedgerClient, home: &LedgerHome) -> Result<Follower, StoreError> {
+    fn open(
+        &mut self,
+        client: &mut LedgerClient,
+        home: &LedgerHome,
+    ) -> Result<Follower, StoreError> {
         let file = &self.options.database;
         if file.exists() {
             match Follower::open(file, &home.id) {
@@ -373,8 +412,24 @@ impl MemberThread {
             made.map_err(|error| file_error(folder, &error))?;
         }
         let restored = client.restore(&home.id, file)?;
+        self.is_restored = true;
         tracing::info!(home = home.name, seq = restored.seq, "restored the home from a snapshot");
         Follower::open(file, &home.id)
+    }
+
+    /// Puts a file away that is no prefix of the log, so that it is made anew. One that has just been made from the
+    /// snapshot shows nobody anything, so it is removed.
+    fn put_away(&self, why: &StoreError) -> Result<(), StoreError> {
+        if !self.is_restored {
+            return self.set_aside(why);
+        }
+        for suffix in ["-wal", "-shm", ""] {
+            let path = with_suffix(&self.options.database, suffix);
+            if path.exists() {
+                std::fs::remove_file(&path).map_err(|error| file_error(&path, &error))?;
+            }
+        }
+        Ok(())
     }
 
     /// Moves a file that is no prefix of the log out of the way.
@@ -400,6 +455,10 @@ impl MemberThread {
         let options = Arc::clone(&self.options);
         let owner =
             Owner { id: options.server_id.clone(), url: options.url.clone(), lease: options.lease };
+        self.is_taking.store(true, Ordering::SeqCst);
+        if self.give_up.is_given_up() {
+            return Ok(Turn::Follows(Box::new(Following { client, follower: Some(follower) })));
+        }
         let mut home = match client.take(&options.home, &owner)? {
             TakeOutcome::Taken(home) => home,
             TakeOutcome::Occupied(client, _) => {
@@ -435,8 +494,7 @@ impl MemberThread {
         let store = match Store::open_owned(&options.database, &guarded, *home) {
             Ok(store) => store,
             Err(error) if error.is_damage() => {
-                // Given back: the lease runs out by itself.
-                self.set_aside(&error)?;
+                self.put_away(&error)?;
                 return Err(error);
             }
             Err(error) => return Err(error),

@@ -25,6 +25,16 @@ pub enum StoreError {
         /// The newest schema known here
         known: i64,
     },
+    /// The log was written by a newer Adjutant.
+    #[error(
+        "an entry of the log has version {found}, this Adjutant knows only up to {known}; use a newer Adjutant"
+    )]
+    NewerLog {
+        /// The version of the entry
+        found: u8,
+        /// The newest version known here
+        known: u8,
+    },
     /// A row cannot be what it says.
     #[error("the record is damaged: {0}")]
     Corrupt(String),
@@ -111,6 +121,7 @@ impl StoreError {
             | Self::Duplicate(_)
             | Self::Database(_)
             | Self::Newer { .. }
+            | Self::NewerLog { .. }
             | Self::Corrupt(_)
             | Self::Open { .. }
             | Self::Replaced { .. }
@@ -151,6 +162,7 @@ impl StoreError {
             Self::Duplicate(error) => Self::Duplicate(copy(error)),
             Self::Database(error) => Self::Database(copy(error)),
             Self::Newer { found, known } => Self::Newer { found: *found, known: *known },
+            Self::NewerLog { found, known } => Self::NewerLog { found: *found, known: *known },
             Self::Corrupt(what) => Self::Corrupt(what.clone()),
             Self::Open { path, source } => Self::Open { path: path.clone(), source: copy(source) },
             Self::Replaced { path, why } => Self::Replaced { path: path.clone(), why: why.clone() },

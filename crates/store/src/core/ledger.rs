@@ -1,6 +1,6 @@
 //! The ledger: the log of what was written, kept in PostgreSQL, of which every file is a prefix.
 //!
-//! [`write_log`] takes notes of a commit, [`entry`] reads them, [`replay`] runs them again. [`client`] talks to
+//! [`write_log`] takes notes of a commit, [`entry`] reads them, [`replay`] runs them again, and compares by [`row_digest`]. [`client`] talks to
 //! PostgreSQL over one [`link`]; [`owned`] appends, [`follow`] reads on, [`snapshot`] copies whole states, [`manage`] checks and exports homes;
 //! [`placement`] says which host is to own which home.
 
@@ -22,5 +22,6 @@ pub(crate) mod placement;
 pub(crate) mod replay;
 #[cfg(debug_assertions)]
 pub(crate) mod replica;
+pub(crate) mod row_digest;
 pub(crate) mod snapshot;
 pub(crate) mod write_log;

@@ -1,5 +1,6 @@
 //! Homes in a real PostgreSQL: taking, appending, doubts, following, snapshots.
 
+mod differences;
 mod followers;
 mod lease;
 mod placement;
@@ -11,14 +12,13 @@ use std::time::Duration;
 
 use rusqlite::types::Value;
 use store::{
-    AgentCounts, EntryKind, EventDraft, Follower, LedgerAddress, LedgerClient, NewEntry, NewHome,
-    OwnedHome, Owner, Store, StoreError, TakeOutcome, Task,
+    AgentCounts, EntryKind, Follower, LedgerAddress, LedgerClient, NewEntry, NewHome, OwnedHome,
+    Owner, Store, StoreError, TakeOutcome, Task,
 };
 use tempfile::TempDir;
 use testkit::postgres::Postgres;
-use wire::event::{EventData, MailRead};
 
-use crate::support::{NOW, add_task, row};
+use crate::support::{add_task, row};
 
 const HOME: &str = "hm_1";
 /// Longer than any test takes.
@@ -327,52 +327,6 @@ fn a_snapshot_cuts_the_log_and_a_damaged_one_is_passed_over() {
     assert_eq!((older.0, older.1), (3, sound.1));
     let taken = ledger.client().restore(HOME, &ledger.file("c")).unwrap_err();
     assert!(matches!(taken, StoreError::File { .. }), "a file that is there stays: {taken:?}");
-}
-
-#[test]
-fn a_file_that_differs_from_the_log_is_noticed_and_a_foreign_one_is_refused() {
-    let ledger = Ledger::start(&[]);
-    let store = ledger.server("a", LONG_LEASE);
-    let agent = crate::support::agent(1);
-    let read = EventData::MailRead(MailRead { mail_id: model::MailId::from_bits(1) });
-    let happened = EventDraft { agent: None, task: None, data: read };
-    let insert = store.write(move |tx| {
-        tx.agent_insert(&agent, NOW)?;
-        tx.event_append(NOW, &happened)
-    });
-    wait(insert).unwrap();
-    let (file, mut client) = (ledger.file("b"), ledger.client());
-    client.restore(HOME, &file).unwrap();
-    Follower::open(&file, HOME).unwrap().catch_up(&mut client).unwrap();
-    let changed = rusqlite::Connection::open(&file).unwrap();
-    changed.execute("DELETE FROM agent", []).unwrap();
-    drop(changed);
-    let id = model::AgentId::from_bits(1);
-    assert!(wait(store.write(move |tx| tx.agent_touch(id, NOW.after_seconds(1)))).unwrap());
-    let error = Follower::open(&file, HOME).unwrap().catch_up(&mut client).unwrap_err();
-    assert!(matches!(error, StoreError::Diverged { seq: 2, .. }), "{error:?}");
-    // Nobody takes a home over with such a file, also where no entry touches the row.
-    let restored = ledger.file("c");
-    client.restore(HOME, &restored).unwrap();
-    Follower::open(&restored, HOME).unwrap().catch_up(&mut client).unwrap();
-    let changed = rusqlite::Connection::open(&restored).unwrap();
-    changed.execute("DELETE FROM event", []).unwrap();
-    drop(changed);
-    wait(store.close());
-    let error = Store::open_owned(&restored, &[], ledger.take("c", LONG_LEASE)).unwrap_err();
-    assert!(matches!(error, StoreError::Diverged { seq: 2, .. }), "{error:?}");
-    let error = Follower::open(&file, "hm_2").unwrap_err();
-    assert!(error.to_string().contains("hm_1"), "{error}");
-    // One of a newer program, as a snapshot may be, is left alone.
-    let newer = rusqlite::Connection::open(&file).unwrap();
-    newer.pragma_update(None, "user_version", store::SCHEMA_VERSION + 1).unwrap();
-    drop(newer);
-    let error = Follower::open(&file, HOME).unwrap_err();
-    assert!(matches!(error, StoreError::Newer { .. }) && !error.is_damage(), "{error:?}");
-    let plain = ledger.file("plain");
-    drop(Store::open(&plain).unwrap());
-    let error = Follower::open(&plain, HOME).unwrap_err();
-    assert!(error.to_string().contains("snapshot"), "{error}");
 }
 
 #[test]

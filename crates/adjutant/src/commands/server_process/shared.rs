@@ -40,6 +40,10 @@ const MACHINE: &str = "machine";
 const SERVICES_END: Duration = Duration::from_millis(200);
 /// Time for PostgreSQL to take what waits, before the home is left without a hand-over.
 const APPEND_END: Duration = Duration::from_secs(10);
+/// Interval at which a server that stands by reads the log.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(250);
+/// The same below `adjutant serve`, where a server follows a home only to take it in a moment.
+const HOSTED_FOLLOW_INTERVAL: Duration = Duration::from_millis(40);
 /// Interval of the notes on a terminal that PostgreSQL is still away.
 const AWAY_INTERVAL: Duration = Duration::from_secs(10);
 /// Interval at which an owner looks whether a snapshot is due that no follower has made.
@@ -67,7 +71,7 @@ pub(crate) async fn serve(
     let bound = server_process::listen(host, port, known)?;
     server_process::remember(&address, &bound)?;
     let place = ServerAddress::of(&bound);
-    let server = SharedServer::start(stage, config, shared, &place)?;
+    let server = SharedServer::start(stage, config, shared, &place, background)?;
     let file = ServerFile {
         url: place.url.clone(),
         pid: std::process::id(),
@@ -211,8 +215,11 @@ impl SharedServer {
         config: &Config,
         shared: SharedConfig,
         place: &ServerAddress,
+        background: Option<Background>,
     ) -> Result<Self, CliError> {
         let state = stage.home.state_dir();
+        let is_hosted = background == Some(Background::Hosted);
+        let follow_interval = if is_hosted { HOSTED_FOLLOW_INTERVAL } else { FOLLOW_INTERVAL };
         let options = MemberOptions {
             address: shared.address,
             home: shared.name,
@@ -223,6 +230,7 @@ impl SharedServer {
             url: shared.url.unwrap_or_else(|| place.url.clone()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             lease: shared.lease,
+            follow_interval,
             crash_at: crash_at(stage)?,
         };
         let member = HomeMember::start(options.clone())?;
@@ -264,11 +272,23 @@ impl SharedServer {
         tokio::pin!(asked);
         let asked_over_http = self.stop.clone();
         let owned = tokio::select! {
-            owned = self.follow() => owned?,
-            () = &mut asked => return Ok(()),
-            () = asked_over_http.cancelled() => return Ok(()),
+            owned = self.follow() => Some(owned?),
+            () = &mut asked => None,
+            () = asked_over_http.cancelled() => None,
         };
-        let owner = Owner::take(stage, config, place, &self, owned).await?;
+        let Some(owned) = owned else {
+            self.member.leave(APPEND_END).await;
+            return Ok(());
+        };
+        let record = owned.record.clone();
+        let owner = match Owner::take(stage, config, place, &self, owned).await {
+            Ok(owner) => owner,
+            Err(cli_error) => {
+                // Another server need not wait until the lease of one that cannot serve has run out.
+                record.close().await;
+                return Err(cli_error);
+            }
+        };
         *self.facts.owned.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(owner.owned.clone());
         let stop = owner.shutdown.clone();
@@ -363,6 +383,7 @@ impl Owner {
         server: &SharedServer,
         owned: OwnedRecord,
     ) -> Result<Self, CliError> {
+        let began = Instant::now();
         let (record, shared, epoch) = (owned.record.clone(), owned.shared.clone(), owned.epoch);
         let folder = stage.home.state_dir().join(FILES);
         WrittenFiles::from_rows(record.home_files()?).write_all(&folder)?;
@@ -372,6 +393,8 @@ impl Owner {
         let mut ready = prepare(&stage, config, record, place, known).await?;
         let (owning, drain) = ready.take_server()?;
         server.role.send_replace(owning.clone());
+        let prepared_ms = began.elapsed().as_millis();
+        tracing::debug!(prepared_ms, "answering for the home");
         let (address, database) = (server.options.address.clone(), server.options.database.clone());
         let (home, record, end) =
             (server.options.home.clone(), ready.record(), ready.shutdown.clone());
@@ -419,14 +442,17 @@ impl Owner {
     /// answers what is still open.
     async fn hand_over(self, member: HomeMember) {
         let Self { ready, drain, shutdown, keeper, shared, .. } = self;
+        let began = Instant::now();
         shutdown.cancel();
         ready.tasks.close();
         if timeout(SERVICES_END, ready.tasks.wait()).await.is_err() {
             tracing::debug!("services still end while the home is handed over");
         }
+        let services = began.elapsed();
         let is_closed = timeout(APPEND_END, ready.record().close()).await.is_ok();
         if shared.is_handed_over() {
-            tracing::info!("the home is handed over");
+            let (services_ms, all_ms) = (services.as_millis(), began.elapsed().as_millis());
+            tracing::info!(services_ms, all_ms, "the home is handed over");
         } else {
             // What was not answered is not there.
             tracing::warn!(

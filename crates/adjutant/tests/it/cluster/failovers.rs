@@ -48,9 +48,9 @@ async fn a_promoted_synchronous_standby_has_everything_and_the_owner_goes_on() {
         for _ in 0..half_the_rounds() {
             await_standby(&cluster.postgres);
             told.more(20).await;
-            told.strikes();
             let killed = Instant::now();
             cluster.postgres.kill().unwrap();
+            told.strikes();
             standby.promote().unwrap();
             // It has none of its own yet.
             standby.set(AWAITED, "").unwrap();
@@ -109,8 +109,8 @@ async fn a_promoted_standby_that_lags_is_seen_to_lose() {
             // The control: nobody waits for the standby, which has stopped receiving.
             standby.kill().unwrap();
             told.more(100).await;
-            told.strikes();
             cluster.postgres.kill().unwrap();
+            told.strikes();
             standby.run().unwrap();
             standby.promote().unwrap();
             swap(&mut cluster.postgres, &mut standby);

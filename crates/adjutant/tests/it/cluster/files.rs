@@ -1,6 +1,7 @@
 //! Configuration and roles as rows of the home, and a file of a server that is not what the log says.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -66,7 +67,7 @@ async fn a_file_that_the_home_has_no_more_is_gone_after_a_pull_and_kept_aside() 
     let pulled = run(follower, "pull").await;
     assert_eq!(pulled["removed"], json!(["roles/baker.md"]), "{pulled}");
     assert!(!path(follower).exists());
-    let kept = std::path::Path::new(pulled["kept"].as_str().unwrap());
+    let kept = Path::new(pulled["kept"].as_str().unwrap());
     let kept = fs::read_to_string(kept.join("roles/baker.md")).unwrap();
     assert!(kept.contains("You are the baker."), "{kept}");
     assert_eq!(run(follower, "push").await["changed"], json!([]), "it does not come back");
@@ -75,7 +76,7 @@ async fn a_file_that_the_home_has_no_more_is_gone_after_a_pull_and_kept_aside() 
     let config = cluster.machines[follower].world.home().join("review.md");
     fs::write(&config, "Look twice.").unwrap();
     let pulled = run(follower, "pull").await;
-    let kept = std::path::Path::new(pulled["kept"].as_str().unwrap());
+    let kept = Path::new(pulled["kept"].as_str().unwrap());
     assert_eq!(fs::read_to_string(kept.join("review.md")).unwrap(), "Look twice.");
     let again = run(follower, "pull").await;
     assert_eq!(
@@ -93,20 +94,54 @@ async fn a_replica_with_a_changed_row_is_noticed_at_the_next_entry_that_touches_
     cluster.http(owner).call("mcp__task__create", task).await.unwrap().unwrap();
     cluster.until_caught_up(follower).await;
     let path = cluster.machines[follower].database();
-    let file = rusqlite::Connection::open(&path).unwrap();
-    assert_eq!(file.execute("UPDATE task SET number = number + 1", []).unwrap(), 1);
-    drop(file);
+    change_by_hand(&path, "UPDATE task SET title = 'forged'");
     let checked = cluster.machines[follower].world.run(&["home", "check", "--json"]).await.unwrap();
     assert_eq!(checked.json().unwrap()["ok"], false, "{checked:?}");
 
+    assert_eq!(claim_task(&cluster, owner).await, "to be done");
+    let aside = path.with_file_name("home.db.aside-1");
+    crate::crew::until("it is set aside", || aside.exists()).await;
+    cluster.expect_whole().await;
+}
+
+fn change_by_hand(file: &Path, sql: &str) {
+    let file = rusqlite::Connection::open(file).unwrap();
+    assert_eq!(file.execute(sql, []).unwrap(), 1, "{sql}");
+}
+
+/// Has a new agent claim the only task, and returns the title that it is told.
+async fn claim_task(cluster: &Cluster, owner: usize) -> String {
     let worker = cluster.machines[owner].world.enlist("worker", &[]).await.unwrap();
     let claim = json!({ "claim": true });
     let worker = cluster.http(owner).with_token(worker.token);
     let claimed = worker.call("mcp__session__task-next", claim).await.unwrap().unwrap();
-    assert_eq!(claimed["task"]["content"], "to be done", "{claimed}");
-    let aside = path.with_file_name("home.db.aside-1");
-    crate::crew::until("it is set aside", || aside.exists()).await;
-    cluster.expect_whole().await;
+    claimed["task"]["content"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_changed_where_the_home_is_owned_is_noticed_by_the_others_and_fills_no_disk() {
+    let cluster = Cluster::start(2).await;
+    let owner = cluster.owner().await;
+    let follower = cluster.others(owner)[0];
+    let task = json!({ "title": "to be done" });
+    cluster.http(owner).call("mcp__task__create", task).await.unwrap().unwrap();
+    cluster.until_caught_up(follower).await;
+    let database = |machine: usize| cluster.machines[machine].database();
+    change_by_hand(&database(owner), "UPDATE task SET title = 'forged'");
+    assert_eq!(claim_task(&cluster, owner).await, "forged");
+    // The follower blames its own file, and then finds that a new one cannot follow the log either.
+    super::hosts::until("it says so", async || {
+        cluster.metrics(follower).await.contains("adjutant_postgres_up{home=\"shop\"} 0")
+    })
+    .await;
+    let aside = |number| database(follower).with_file_name(format!("home.db.aside-{number}"));
+    assert!(aside(1).exists() && !aside(2).exists(), "only what was there is kept");
+    let tasks = cluster.get(follower, "/api/tasks").await.to_string();
+    assert!(tasks.contains("forged"), "requests go on to the owner: {tasks}");
+    let checked = cluster.machines[owner].world.run(&["home", "check", "--json"]).await.unwrap();
+    assert_ne!(checked.code, Some(0), "{checked:?}");
+    let said = format!("{}{}", checked.stdout, checked.stderr);
+    assert!(said.contains("a row that it touches"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -121,11 +156,7 @@ async fn a_file_that_differs_from_the_log_is_noticed_set_aside_and_restored() {
     cluster.expect_whole().await;
     cluster.machines[follower].stop().await;
     let path = cluster.machines[follower].database();
-    let change = |sql: &str| {
-        let file = rusqlite::Connection::open(&path).unwrap();
-        assert_eq!(file.execute(sql, []).unwrap(), 1);
-    };
-    change("UPDATE task SET title = 'forged' WHERE number = 2");
+    change_by_hand(&path, "UPDATE task SET title = 'forged' WHERE number = 2");
     let checked = cluster.machines[follower].world.run(&["home", "check", "--json"]).await.unwrap();
     assert_eq!(checked.code, Some(1), "{checked:?}");
     let verdict = checked.json().unwrap();
@@ -133,7 +164,10 @@ async fn a_file_that_differs_from_the_log_is_noticed_set_aside_and_restored() {
     assert!(verdict["problem"].as_str().unwrap().contains("task"), "{verdict}");
 
     // Nothing touches that row, so a takeover does not see it; the chain is looked at each time.
-    change("UPDATE audit SET hash = 'forged' WHERE number = (SELECT MAX(number) FROM audit)");
+    change_by_hand(
+        &path,
+        "UPDATE audit SET hash = 'forged' WHERE number = (SELECT MAX(number) FROM audit)",
+    );
     cluster.machines[follower].up().await;
     cluster.until_is(follower, "follower").await;
     cluster.machines[owner].stop().await;

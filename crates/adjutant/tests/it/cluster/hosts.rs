@@ -197,7 +197,7 @@ impl Hosts {
 }
 
 /// Waits until something is so.
-async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+pub(super) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     let mut look = interval(Duration::from_millis(20));
     while !is_so().await {

@@ -108,8 +108,8 @@ async fn a_server_that_is_cut_off_for_less_than_its_lease_goes_on_without_a_rest
         let mut outages = Vec::new();
         for _ in 0..half_the_rounds() {
             told.more(50).await;
-            told.strikes();
             network.cut(owner).await.unwrap();
+            told.strikes();
             // The cut itself, and not a wait for something.
             sleep(SHORT_CUT).await;
             network.mend(owner).await.unwrap();

@@ -29,8 +29,8 @@ async fn the_owner_goes_on_after_postgresql_was_killed_and_nothing_is_lost() {
         let mut outages = Vec::new();
         for _ in 0..rounds() {
             told.more(20).await;
-            told.strikes();
             cluster.postgres.kill().unwrap();
+            told.strikes();
             cluster.postgres.run().unwrap();
             outages.push(told.outage().await);
         }

@@ -22,7 +22,7 @@ impl Cluster {
         }
     }
 
-    async fn metrics(&self, machine: usize) -> String {
+    pub(super) async fn metrics(&self, machine: usize) -> String {
         let (status, text) = self.http(machine).get("/metrics").await.unwrap();
         assert_eq!(status, 200, "{text}");
         text.as_str().unwrap().to_owned()

@@ -66,6 +66,10 @@ impl<'e> ByteReader<'e> {
         Ok(taken)
     }
 
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], StoreError> {
+        self.take(N)?.try_into().map_err(|_| cut_off())
+    }
+
     pub(crate) fn byte(&mut self) -> Result<u8, StoreError> {
         let (byte, rest) = self.rest.split_first().ok_or_else(cut_off)?;
         self.rest = rest;
@@ -112,10 +116,7 @@ impl<'e> ByteReader<'e> {
                 let number = self.number()?;
                 Ok(ValueRef::Integer((number >> 1).cast_signed() ^ -(number & 1).cast_signed()))
             }
-            REAL => {
-                let bytes = self.take(8)?.try_into().map_err(|_| cut_off())?;
-                Ok(ValueRef::Real(f64::from_le_bytes(bytes)))
-            }
+            REAL => Ok(ValueRef::Real(f64::from_le_bytes(self.array()?))),
             TEXT => Ok(ValueRef::Text(self.bytes()?)),
             BLOB => Ok(ValueRef::Blob(self.bytes()?)),
             other => Err(damaged(&format!("there is no type {other}"))),

@@ -11,6 +11,7 @@ use crate::core::ledger::owned::{
 };
 #[cfg(debug_assertions)]
 use crate::core::ledger::replica::ReplicaCheck;
+use crate::core::ledger::row_digest::TouchedRows;
 use crate::core::ledger::write_log::{Mark, WriteLog};
 
 /// Notes of the commit under way, and those who need them: a home in PostgreSQL, and the replica of a debug build.
@@ -32,11 +33,14 @@ impl CommitLog {
         home: Option<OwnedHome>,
     ) -> Result<Self, StoreError> {
         let is_replayed = home.is_some() || cfg!(debug_assertions);
-        if is_replayed {
+        let notes = if is_replayed {
             refuse_unrepeatable(connection)?;
-        }
+            Some(WriteLog::of(TouchedRows::of(connection)?))
+        } else {
+            None
+        };
         Ok(Self {
-            notes: is_replayed.then(WriteLog::default),
+            notes,
             home,
             end: None,
             #[cfg(debug_assertions)]
@@ -205,5 +209,62 @@ fn expect_equal(checked: Result<(), StoreError>) {
     if let Err(error) = checked {
         assert!(!matches!(error, StoreError::Diverged { .. }), "{error}");
         tracing::warn!(%error, "replica not compared");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use testkit::postgres::Postgres;
+
+    use super::*;
+    use crate::core::guard::FileGuard;
+    use crate::core::ledger::address::LedgerAddress;
+    use crate::core::ledger::client::LedgerClient;
+    use crate::core::ledger::follow::bring_up_to_date;
+    use crate::core::ledger::owned::{Owner, TakeOutcome};
+    use crate::core::ledger::snapshot::NewHome;
+    use crate::core::writer::{Writer, WriterState};
+
+    const HOME: &str = "hm_1";
+
+    #[test]
+    fn what_finds_no_room_before_it_is_appended_is_refused_and_writing_goes_on() {
+        let (postgres, dir) = (Postgres::start(&[]).unwrap(), tempfile::tempdir().unwrap());
+        let address = LedgerAddress::parse(&postgres.address()).unwrap();
+        let (mut client, file) = (LedgerClient::new(address).unwrap(), dir.path().join("a.db"));
+        client.make_tables().unwrap();
+        let new = NewHome { id: HOME, name: "shop", from: None, scratch: dir.path() };
+        client.create_home(&new, |_| Ok(())).unwrap();
+        client.restore(HOME, &file).unwrap();
+        let (id, lease) = ("a".to_owned(), Duration::from_secs(300));
+        let owner = Owner { id, url: "http://a".to_owned(), lease };
+        let TakeOutcome::Taken(home) = client.take("shop", &owner).unwrap() else { panic!() };
+        let (connection, home) = bring_up_to_date(&file, *home).unwrap();
+        // As a disk with room for a few pages more.
+        let pages: i64 =
+            connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        connection.pragma_update(None, "max_page_count", pages + 16).unwrap();
+        let guard = FileGuard::new(std::iter::once(file.as_path())).unwrap();
+        let writer = Writer::start(connection, guard, Some(home)).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let put = |name: &'static str, length: usize| {
+            let value = "x".repeat(length);
+            runtime.block_on(writer.write(move |tx| tx.home_value_put(name, &value)))
+        };
+        let seq = || postgres.sql("SELECT seq FROM adjutant.home").unwrap();
+        put("small", 10).unwrap();
+        assert_eq!(seq(), "1");
+        let error = put("large", 1 << 20).unwrap_err();
+        assert!(matches!(error, StoreError::Full(_)), "{error:?}");
+        assert_eq!(seq(), "1");
+        assert_ne!(writer.state(), WriterState::Stopped);
+        put("small", 11).unwrap();
+        assert_eq!(seq(), "2");
+        let large = "SELECT COUNT(*) FROM home_value WHERE name = 'large'";
+        let other = Connection::open(&file).unwrap();
+        assert_eq!(other.query_row(large, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+        runtime.block_on(writer.close());
     }
 }

@@ -1,12 +1,16 @@
-//! Log entries: the writes of one commit, and where the chain and the events stand after it.
+//! Log entries: the writes of one commit, the digest of the rows that they touched, and where the chain and the events
+//! stand after it.
 
 use rusqlite::types::ValueRef;
 
 use crate::core::error::StoreError;
 use crate::core::ledger::bytes::{ByteReader, damaged};
+use crate::core::ledger::row_digest::RowDigest;
 
 /// Version of the form of an entry; its first byte.
-pub(crate) const ENTRY_VERSION: u8 = 1;
+pub(crate) const ENTRY_VERSION: u8 = 2;
+/// Version whose entries have no digest of rows.
+const VERSION_WITHOUT_DIGEST: u8 = 1;
 
 /// The writes of one commit, in their order.
 #[derive(Debug)]
@@ -18,6 +22,8 @@ pub(crate) struct LogEntry<'e> {
     pub(crate) head: &'e [u8],
     /// Number of the last event
     pub(crate) event: i64,
+    /// Digest of the rows that the writes touched; entries of older programs have none
+    pub(crate) digest: Option<RowDigest>,
 }
 
 /// A statement that wrote.
@@ -33,9 +39,11 @@ impl<'e> LogEntry<'e> {
     /// Reads an entry, which may be damaged or of a newer program.
     pub(crate) fn decode(bytes: &'e [u8]) -> Result<Self, StoreError> {
         let mut reader = ByteReader::of(bytes);
-        match reader.byte()? {
-            ENTRY_VERSION => {}
-            other => return Err(damaged(&format!("it has version {other}"))),
+        let version = reader.byte()?;
+        match version {
+            VERSION_WITHOUT_DIGEST..=ENTRY_VERSION => {}
+            0 => return Err(damaged("it has version 0")),
+            found => return Err(StoreError::NewerLog { found, known: ENTRY_VERSION }),
         }
         let mut statements = Vec::new();
         for _ in 0..reader.count()? {
@@ -54,10 +62,14 @@ impl<'e> LogEntry<'e> {
             writes.push(LoggedWrite { sql, values, changed });
         }
         let (audit, head, event) = (reader.position()?, reader.take(64)?, reader.position()?);
+        let digest = match version {
+            VERSION_WITHOUT_DIGEST => None,
+            _ => Some(RowDigest::from_bytes(reader.array()?)),
+        };
         if !reader.is_empty() {
             return Err(damaged("something follows it"));
         }
-        Ok(Self { writes, audit, head, event })
+        Ok(Self { writes, audit, head, event, digest })
     }
 }
 
@@ -118,6 +130,24 @@ mod tests {
         let mut newer = whole;
         newer[0] = ENTRY_VERSION + 1;
         let error = LogEntry::decode(&newer).unwrap_err();
-        assert!(error.to_string().contains("version 2"), "{error}");
+        assert!(
+            error.to_string().contains("version 3, this Adjutant knows only up to 2"),
+            "{error}"
+        );
+        assert!(!error.is_damage(), "the file is not the cause: {error:?}");
+        newer[0] = 0;
+        assert!(LogEntry::decode(&newer).unwrap_err().is_damage());
+    }
+
+    #[test]
+    fn an_entry_of_an_older_program_is_read_without_a_digest() {
+        let newer = sample().entry(12, &[b'a'; 64], 34);
+        assert_eq!(LogEntry::decode(&newer).unwrap().digest, Some(RowDigest::default()));
+        let mut older = newer[..newer.len() - RowDigest::BYTES].to_vec();
+        older[0] = VERSION_WITHOUT_DIGEST;
+        let entry = LogEntry::decode(&older).unwrap();
+        assert_eq!((entry.audit, entry.event, entry.digest), (12, 34, None));
+        older.push(0);
+        LogEntry::decode(&older).unwrap_err();
     }
 }

@@ -13,6 +13,7 @@ use crate::core::ledger::entry::LogEntry;
 use crate::core::ledger::link::{Param, get};
 use crate::core::ledger::owned::{EntryKind, NewEntry, OwnedHome};
 use crate::core::ledger::replay::replay;
+use crate::core::ledger::row_digest::TouchedRows;
 use crate::core::migrate::{known_schema, migrate_to, refuse_newer, schema_of};
 use crate::core::tx::{Tx, connect};
 
@@ -35,6 +36,7 @@ const READ_ENTRIES: &str = "SELECT seq, kind, body FROM (
 #[derive(Debug)]
 pub struct Follower {
     file: Connection,
+    touched: TouchedRows,
     home: String,
     seq: i64,
 }
@@ -47,7 +49,10 @@ impl Follower {
         refuse_newer(&file)?;
         let position = position(&file)?;
         match position {
-            Some((found, seq)) if found == home => Ok(Self { file, home: found, seq }),
+            Some((found, seq)) if found == home => {
+                let touched = TouchedRows::of(&file)?;
+                Ok(Self { file, touched, home: found, seq })
+            }
             Some((found, _)) => {
                 Err(StoreError::Corrupt(format!("it is a file of the home {found}, not of {home}")))
             }
@@ -125,8 +130,10 @@ impl Follower {
         let transaction =
             rusqlite::Transaction::new(&mut self.file, TransactionBehavior::Immediate)?;
         match EntryKind::of(kind) {
-            Some(EntryKind::Writes) => replay(&transaction, seq, &LogEntry::decode(body)?)?,
-            Some(EntryKind::Migration) => migrate_to(&transaction, migration_in(body)?)?,
+            Some(EntryKind::Writes) => {
+                replay(&transaction, &self.touched, seq, &LogEntry::decode(body)?)?;
+            }
+            Some(EntryKind::Migration) => migrate_watched(&transaction, migration_in(body)?)?,
             None => {
                 return Err(StoreError::Corrupt(format!("entry {seq} is of the kind {kind}")));
             }
@@ -139,11 +146,25 @@ impl Follower {
 }
 
 /// Opens the file of an owned home: replays what it lacks, checks that it stands where the log says, and migrates it
-/// through the log.
+/// through the log. A home that cannot be opened is given up.
 pub(crate) fn bring_up_to_date(
     path: &Path,
     mut home: OwnedHome,
 ) -> Result<(Connection, OwnedHome), StoreError> {
+    match open_up_to_date(path, &mut home) {
+        Ok(file) => Ok((file, home)),
+        Err(error) => {
+            if !matches!(error, StoreError::Fenced { .. } | StoreError::Away { .. })
+                && let Err(error) = home.release()
+            {
+                tracing::warn!(%error, "failed to hand the home over");
+            }
+            Err(error)
+        }
+    }
+}
+
+fn open_up_to_date(path: &Path, home: &mut OwnedHome) -> Result<Connection, StoreError> {
     let mut follower = Follower::open(path, home.id())?;
     follower.catch_up(home.client())?;
     let (seq, mut file) = (follower.seq, follower.file);
@@ -151,11 +172,11 @@ pub(crate) fn bring_up_to_date(
         let why = format!("the log ends at {seq}, and the home is at {}", home.seq());
         return Err(StoreError::Diverged { seq, why });
     }
-    expect_chain(&file, &mut home)?;
+    expect_chain(&file, home)?;
     while schema_of(&file)? < known_schema() {
         let transaction = rusqlite::Transaction::new(&mut file, TransactionBehavior::Immediate)?;
         let next = schema_of(&transaction)? + 1;
-        migrate_to(&transaction, next)?;
+        migrate_watched(&transaction, next)?;
         let chain = Chain::load(&transaction)?;
         let seq = home.append(&NewEntry {
             kind: EntryKind::Migration,
@@ -170,7 +191,14 @@ pub(crate) fn bring_up_to_date(
     }
     // What a power cut takes is replayed: the log has it.
     file.pragma_update(None, "synchronous", "NORMAL")?;
-    Ok((file, home))
+    Ok(file)
+}
+
+/// Brings a file whose touched rows are counted to the next schema.
+fn migrate_watched(file: &Connection, schema: i64) -> Result<(), StoreError> {
+    TouchedRows::unwatch(file)?;
+    migrate_to(file, schema)?;
+    TouchedRows::watch_tables(file)
 }
 
 /// Checks that the chain and the events of a file stand where the home's row says.

@@ -118,17 +118,17 @@ pub struct GiveUp(Arc<AtomicBool>);
 impl GiveUp {
     /// Ends it.
     pub fn give_up(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.store(true, Ordering::SeqCst);
     }
 
     /// True once it was ended.
     pub fn is_given_up(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.load(Ordering::SeqCst)
     }
 
     /// Refuses to wait any longer once it was ended.
     pub(crate) fn check(&self, why: &str) -> Result<(), StoreError> {
-        if self.0.load(Ordering::Acquire) {
+        if self.is_given_up() {
             return Err(StoreError::Away { why: why.to_owned() });
         }
         Ok(())

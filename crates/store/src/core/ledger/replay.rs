@@ -6,16 +6,20 @@ use rusqlite::types::ToSqlOutput;
 use crate::core::chain::Chain;
 use crate::core::error::StoreError;
 use crate::core::ledger::entry::{LogEntry, LoggedWrite};
+use crate::core::ledger::row_digest::{RowDigest, TouchedRows};
 use crate::core::tx::prepare;
 
 /// Runs the writes of an entry, in a transaction of the caller's. An entry that does not do what it did where it was
-/// written is an error: the database differs from the log, and is of no more use.
+/// written is an error: the database differs from the log, and is of no more use. `touched` is what the connection
+/// touches.
 pub(crate) fn replay(
     connection: &Connection,
+    touched: &TouchedRows,
     seq: i64,
     entry: &LogEntry<'_>,
 ) -> Result<(), StoreError> {
     let diverged = |why| StoreError::Diverged { seq, why };
+    touched.set(RowDigest::default());
     for write in &entry.writes {
         let changed = match run(connection, write) {
             Ok(changed) => changed,
@@ -31,6 +35,10 @@ pub(crate) fn replay(
                 write.sql, write.changed
             )));
         }
+    }
+    if entry.digest.is_some_and(|digest| digest != touched.digest()) {
+        let why = "a row that it touches has other values than it had where the entry was written";
+        return Err(diverged(why.to_owned()));
     }
     let chain = Chain::load(connection)?;
     // Where everything was removed, the database cannot say where the chain stands.

@@ -12,6 +12,7 @@ use crate::core::error::StoreError;
 use crate::core::ledger::compare::first_difference;
 use crate::core::ledger::entry::LogEntry;
 use crate::core::ledger::replay::replay;
+use crate::core::ledger::row_digest::TouchedRows;
 
 /// A second database beside the writer's, in memory.
 #[derive(Debug, Default)]
@@ -23,6 +24,7 @@ pub(crate) struct ReplicaCheck {
 #[derive(Debug)]
 struct Replica {
     connection: Connection,
+    touched: TouchedRows,
     /// `PRAGMA data_version` of the writer's connection: it changes when somebody else writes to the file
     version: i64,
 }
@@ -58,7 +60,7 @@ impl ReplicaCheck {
         let Some(replica) = &self.replica else { return Ok(()) };
         self.commits += 1;
         let seq = self.commits.cast_signed();
-        let replayed = replay_commit(&replica.connection, seq, entry);
+        let replayed = replay_commit(replica, seq, entry);
         replayed.map_err(|error| match error {
             StoreError::Diverged { .. } => error,
             other => StoreError::Diverged { seq, why: format!("{other:?}") },
@@ -91,10 +93,11 @@ fn data_version(database: &Connection) -> Result<i64, rusqlite::Error> {
     database.query_row("PRAGMA data_version", [], |row| row.get(0))
 }
 
-fn replay_commit(replica: &Connection, seq: i64, entry: &[u8]) -> Result<(), StoreError> {
-    replica.execute_batch("BEGIN")?;
-    replay(replica, seq, &LogEntry::decode(entry)?)?;
-    Ok(replica.execute_batch("COMMIT")?)
+fn replay_commit(replica: &Replica, seq: i64, entry: &[u8]) -> Result<(), StoreError> {
+    let Replica { connection, touched, .. } = replica;
+    connection.execute_batch("BEGIN")?;
+    replay(connection, touched, seq, &LogEntry::decode(entry)?)?;
+    Ok(connection.execute_batch("COMMIT")?)
 }
 
 fn copy(database: &Connection, chain: &Chain) -> Result<Option<Replica>, StoreError> {
@@ -111,7 +114,8 @@ fn copy(database: &Connection, chain: &Chain) -> Result<Option<Replica>, StoreEr
     }
     connection.set_prepared_statement_cache_capacity(256);
     connection.pragma_update(None, "reverse_unordered_selects", "ON")?;
-    Ok(Some(Replica { connection, version }))
+    let touched = TouchedRows::of(&connection)?;
+    Ok(Some(Replica { connection, touched, version }))
 }
 
 #[cfg(test)]
@@ -133,7 +137,7 @@ mod tests {
     }
 
     fn write(database: &Connection, sql: &str) -> Vec<u8> {
-        let mut log = WriteLog::default();
+        let mut log = WriteLog::of(TouchedRows::of(database).unwrap());
         let mut tx = Tx::recording(database, Chain::default(), Some(&mut log));
         tx.execute(sql, params![]).unwrap();
         log.entry(0, &[b'0'; 64], 0)
@@ -171,6 +175,22 @@ mod tests {
         let entry = write(&database, "UPDATE slack_channel SET seen = '2' WHERE channel = 'C1'");
         let error = check.committed(&database, &entry).unwrap_err();
         assert!(error.to_string().contains("changed 0 rows instead of 1"), "{error}");
+    }
+
+    #[test]
+    fn a_row_with_another_value_is_noticed_by_the_next_write_to_it_and_by_no_other() {
+        let (database, mut check) = checked();
+        let add = "INSERT INTO slack_channel (channel, seen) VALUES ('C2', '1')";
+        check.committed(&database, &write(&database, add)).unwrap();
+        let replica = &check.replica.as_ref().unwrap().connection;
+        replica.execute("UPDATE slack_channel SET seen = '9' WHERE channel = 'C1'", []).unwrap();
+        // Not the commit at which all is compared.
+        check.commits = 4;
+        let other = "UPDATE slack_channel SET seen = '2' WHERE channel = 'C2'";
+        check.committed(&database, &write(&database, other)).unwrap();
+        let entry = write(&database, "UPDATE slack_channel SET seen = '2' WHERE channel = 'C1'");
+        let error = check.committed(&database, &entry).unwrap_err();
+        assert!(error.to_string().contains("entry 6: a row that it touches"), "{error}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use crate::core::error::StoreError;
 use crate::core::ledger::bytes::{put_bytes, put_number, put_value};
 use crate::core::ledger::entry::ENTRY_VERSION;
+use crate::core::ledger::row_digest::{RowDigest, TouchedRows};
 
 /// Notes of the commit under way.
 #[derive(Debug, Default)]
@@ -21,17 +22,24 @@ pub(crate) struct WriteLog {
     /// The writes as an entry has them
     writes: Vec<u8>,
     count: u64,
+    touched: TouchedRows,
 }
 
-/// Length of the notes at a moment.
+/// The notes at a moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     statements: usize,
     writes: usize,
     count: u64,
+    digest: RowDigest,
 }
 
 impl WriteLog {
+    /// Notes of what a connection writes, of which this is what it touches.
+    pub(crate) fn of(touched: TouchedRows) -> Self {
+        Self { touched, ..Self::default() }
+    }
+
     /// Notes one statement that was run.
     pub(crate) fn note(
         &mut self,
@@ -75,9 +83,14 @@ impl WriteLog {
         self.writes.len()
     }
 
-    /// The present length, for [`WriteLog::rewind`].
-    pub(crate) const fn mark(&self) -> Mark {
-        Mark { statements: self.statements.len(), writes: self.writes.len(), count: self.count }
+    /// The present notes, for [`WriteLog::rewind`].
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            statements: self.statements.len(),
+            writes: self.writes.len(),
+            count: self.count,
+            digest: self.touched.digest(),
+        }
     }
 
     /// Drops what was noted since, because it was rolled back.
@@ -87,6 +100,7 @@ impl WriteLog {
         }
         self.writes.truncate(mark.writes);
         self.count = mark.count;
+        self.touched.set(mark.digest);
     }
 
     /// Drops everything.
@@ -95,6 +109,7 @@ impl WriteLog {
         self.numbers.clear();
         self.writes.clear();
         self.count = 0;
+        self.touched.set(RowDigest::default());
     }
 
     /// The entry of this commit, after which the audit chain and the events stand where it says.
@@ -110,6 +125,7 @@ impl WriteLog {
         put_number(&mut entry, audit.unsigned_abs());
         entry.extend_from_slice(head);
         put_number(&mut entry, event.unsigned_abs());
+        entry.extend_from_slice(self.touched.digest().bytes());
         entry
     }
 }

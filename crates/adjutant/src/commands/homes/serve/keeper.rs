@@ -19,9 +19,11 @@ use crate::cli_error::CliError;
 use crate::terminal::render::{Render, name};
 
 /// Interval at which a host says that it is there and looks at the homes.
-const TURN_INTERVAL: Duration = Duration::from_millis(250);
-/// The same while it hands its homes over.
-const LEAVING_INTERVAL: Duration = Duration::from_millis(50);
+const TURN_INTERVAL: Duration = Duration::from_millis(100);
+/// The same while a home is on its way from one host to another, whichever these are: requests for it have to follow.
+const MOVING_INTERVAL: Duration = Duration::from_millis(25);
+/// Time after the last home was on its way during which one may not have arrived.
+const ARRIVAL_TIME: Duration = Duration::from_secs(3);
 /// Shortest silence after which a host counts as gone.
 const MIN_SILENCE: Duration = Duration::from_secs(1);
 /// Time for the other hosts to prepare for the homes of one that ends.
@@ -49,6 +51,8 @@ pub(super) struct HomeKeeper {
     slots: BTreeMap<String, Slot>,
     /// Hosts and homes as they were last read
     seen: Option<Placements>,
+    /// When a home was seen on its way last
+    moved_at: Option<Instant>,
     /// Why it has not been seen since, and when that was reported
     problem: Option<(String, Instant)>,
 }
@@ -72,6 +76,7 @@ impl HomeKeeper {
             turn,
             slots: BTreeMap::new(),
             seen: None,
+            moved_at: None,
             problem: None,
         }
     }
@@ -83,7 +88,7 @@ impl HomeKeeper {
         }
         loop {
             self.turn();
-            match orders.recv_timeout(TURN_INTERVAL) {
+            match orders.recv_timeout(self.interval()) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(KeeperOrder::Leave) | Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -139,6 +144,9 @@ impl HomeKeeper {
                 if seen.homes.is_empty() && self.seen.is_none() {
                     self.say_that_there_are_none();
                 }
+                if seen.is_moving() {
+                    self.moved_at = Some(now);
+                }
                 self.seen = Some(seen);
             }
             Err(error) => self.note_problem(&error.to_string()),
@@ -146,6 +154,12 @@ impl HomeKeeper {
         self.keep_servers(&me, now);
         let problem = self.problem.as_ref().map(|(why, _)| why.as_str());
         self.board.show(&self.turn.note, self.seen.as_ref(), &self.slots, &self.launcher, problem);
+    }
+
+    /// Time until the next look at the homes.
+    fn interval(&self) -> Duration {
+        let is_moving = self.moved_at.is_some_and(|at| at.elapsed() < ARRIVAL_TIME);
+        if is_moving { MOVING_INTERVAL } else { TURN_INTERVAL }
     }
 
     /// Starts the servers that are missing, and ends those that are not wanted any more.
@@ -182,7 +196,7 @@ impl HomeKeeper {
                 break;
             }
             // A second signal means that nobody wants to wait.
-            match orders.recv_timeout(LEAVING_INTERVAL) {
+            match orders.recv_timeout(MOVING_INTERVAL) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(KeeperOrder::Leave) | Err(RecvTimeoutError::Disconnected) => break,
             }
