@@ -235,7 +235,7 @@ async fn stage(variables: &[(&str, &str)]) -> World {
 
 /// Waits until everybody is over and nothing is left to be done outside.
 async fn settled(world: &World) {
-    let store = store::Store::open(&world.state_dir().join("state.db")).unwrap();
+    let store = Store::open(&world.state_dir().join("state.db")).unwrap();
     let quiet = |tx: &store::Tx<'_>| {
         Ok::<_, store::StoreError>(
             tx.agents_live_count()? == 0 && tx.outbox_jobs_open()?.is_empty(),
@@ -245,7 +245,7 @@ async fn settled(world: &World) {
 }
 
 fn reviews(world: &World) -> Vec<store::Review> {
-    let store = store::Store::open(&world.state_dir().join("state.db")).unwrap();
+    let store = Store::open(&world.state_dir().join("state.db")).unwrap();
     store.read(|tx| tx.review_page(store::ReviewPage::All, 0, 100)).unwrap().items
 }
 
