@@ -57,7 +57,7 @@ impl Calls {
             match decode_owner(&owner, &id) {
                 Ok(owner) => sessions.push((id, owner)),
                 Err(error) => {
-                    tracing::error!(%error, "skipped an MCP session of an earlier server")
+                    tracing::error!(%error, "skipped an MCP session of an earlier server");
                 }
             }
         }
