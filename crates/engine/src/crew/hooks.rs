@@ -29,7 +29,7 @@ pub(crate) struct ProcessEnd<'a> {
     pub(crate) agent: &'a Agent,
     /// Final status
     pub(crate) outcome: Outcome,
-    /// True if its end was requested: then it waits for nothing
+    /// True if its end was wanted, and not only a limit had run out: then it waits for nothing
     pub(crate) is_stopped: bool,
     /// Progress of the process
     pub(crate) lasted: &'a RunProgress,

@@ -74,14 +74,15 @@ async fn close(
             let Some(agent) = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt) else {
                 return Ok(());
             };
-            // A request to end it that came in the last moment is the reason, unless it was done: one that waits for
-            // a review, or whose work needs one, was not.
+            // A request to end it that came in the last moment is the reason, unless it was done. One that waits for a
+            // review, or whose work needs one, was not, where its end was wanted and no limit had run out.
             let mut ending = ending.clone();
             let stop = tx.run_get(id)?.and_then(|run| run.stop);
-            let is_stopped = stop.is_some();
-            let is_done = ending.outcome == Outcome::Succeeded
-                && agent.state != AgentState::WaitingReview
-                && !ending.left_work;
+            let is_stopped = stop
+                .as_ref()
+                .is_some_and(|stop| matches!(stop.outcome, Outcome::Killed | Outcome::Abandoned));
+            let needs_review = agent.state == AgentState::WaitingReview || ending.left_work;
+            let is_done = ending.outcome == Outcome::Succeeded && !(is_stopped && needs_review);
             if let Some(stop) = stop.filter(|_| !is_done) {
                 ending.outcome = stop.outcome;
                 ending.reason = stop.reason;
