@@ -218,12 +218,12 @@ async fn measure(program: &Path, scale: &Scale, which: MeasuredPart) -> Result<F
         figures.watch = Some(watch::measure(program, scale).await?);
     }
     if matches!(which, MeasuredPart::All | MeasuredPart::Calls) {
-        figures.calls = Some(calls(program, scale, matches!(which, MeasuredPart::All)).await?);
+        figures.calls = Some(calls(program, scale, which).await?);
     }
     Ok(figures)
 }
 
-async fn calls(program: &Path, scale: &Scale, with_full_store: bool) -> Result<Calls> {
+async fn calls(program: &Path, scale: &Scale, which: MeasuredPart) -> Result<Calls> {
     let mut cells: Vec<Figure> = Vec::new();
     for echo in Echo::value_variants() {
         cells.extend(cells::of_echo(*echo, scale).await?);
@@ -237,7 +237,7 @@ async fn calls(program: &Path, scale: &Scale, with_full_store: bool) -> Result<C
     cells.extend(cells::of_subject(&subject, Target::Empty, scale).await?);
     let starts = start::measure(subject, scale).await?;
 
-    if with_full_store {
+    if matches!(which, MeasuredPart::All) {
         report::say("starting the server on a full store");
         let subject = ServerUnderTest::start(program, Some(&scale.filling)).await?;
         cells.extend(cells::of_subject(&subject, Target::Full, scale).await?);

@@ -81,7 +81,8 @@ pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
 
 /// True for Rust code of the program itself.
 fn is_production(path: &str) -> bool {
-    let is_source = path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs");
+    let is_rust = std::path::Path::new(path).extension().is_some_and(|end| end == "rs");
+    let is_source = is_rust && path.starts_with("crates/") && path.contains("/src/");
     let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
     is_source && !is_test && !WITH_PRONOUNS.iter().any(|place| path.starts_with(place))
 }
