@@ -15,7 +15,7 @@ pub(super) const HEADROOM: Given = given(
     "use of a machine that is planned for",
     50.0,
     "%",
-    "the rest is for failures and for what nobody thought of",
+    "the rest is for failures and for the unforeseen",
 );
 /// Cores of a server.
 pub(super) const CORES: Given = given("cores of a server", 16.0, "", "a usual machine");
