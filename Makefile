@@ -117,8 +117,8 @@ release: setup-release build ## Make the packages for others in dist/: tarball, 
 
 drill: setup release ## Full rounds of the drills of a shared home; a release installed in every form (over half an hour)
 	$(call say,drill: a home in PostgreSQL whose servers and PostgreSQL are killed)
-	@ADJUTANT_DRILL_ROUNDS=20 cargo nextest run --profile drill --package adjutant --locked --success-output final \
-	  -E 'test(/cluster::(crash_points|drills|effects|failovers|network|hosts::drills|outages|upgrades)/)'
+	@ADJUTANT_DRILL_ROUNDS=20 cargo nextest run --profile drill --workspace --locked --success-output final \
+	  -E 'package(adjutant) & test(/cluster::(crash_points|drills|effects|failovers|network|hosts::drills|outages|upgrades)/)'
 	$(call say,drill: installing the packages)
 	@$(debug)/xtask try dist
 
