@@ -11,6 +11,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use host::process::{Launch, Started};
 use tempfile::TempDir;
 
+use crate::tls::{self, CertificateRequest};
+
 /// Time limit for making a database cluster or a copy of one.
 const SETUP_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time limit for a server to answer, and to end.
@@ -251,36 +253,11 @@ impl Postgres {
     /// Makes a key and a certificate of its own for `localhost`, which the server presents once it is started again,
     /// and returns the file of the certificate.
     pub fn make_certificate(&self) -> Result<PathBuf> {
-        let (key, certificate) = (self.data().join("server.key"), self.data().join("server.crt"));
-        let paths = [&key, &certificate].map(|path| path.to_string_lossy().into_owned());
-        let [key, certificate_name] = &paths;
-        let config = self.dir.path().join("openssl.cnf");
-        fs::write(
-            &config,
-            "[req]\ndistinguished_name = name\nx509_extensions = extensions\nprompt = no\n\
-             [name]\nCN = localhost\n\
-             [extensions]\nsubjectAltName = DNS:localhost\nbasicConstraints = critical,CA:FALSE\n",
-        )?;
-        let config = config.to_string_lossy();
-        let arguments = [
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-days",
-            "2",
-            "-config",
-            &config,
-            "-keyout",
-            key,
-            "-out",
-            certificate_name,
-        ];
+        let extensions = tls::extensions_of("localhost");
+        let request = CertificateRequest::write(&self.data(), "server", "localhost", &extensions)?;
+        let arguments: Vec<&str> = request.arguments.iter().map(String::as_str).collect();
         self.user.run(self.dir.path(), "openssl", &arguments)?;
-        Ok(certificate)
+        Ok(request.certificate)
     }
 
     /// Runs statements as the superuser, and returns what they print, a row a line.

@@ -48,43 +48,16 @@ impl Authority {
     fn issue(&self, host: &str) -> Result<(PathBuf, PathBuf)> {
         let (ca, key) = (self.file(), self.path("ca.key"));
         let [ca, key] = [&ca, &key].map(|path| path.to_string_lossy().into_owned());
-        let extensions =
-            format!("subjectAltName = DNS:{host}\nbasicConstraints = critical,CA:FALSE");
-        self.make("leaf", host, &extensions, &["-CA", &ca, "-CAkey", &key])?;
+        self.make("leaf", host, &extensions_of(host), &["-CA", &ca, "-CAkey", &key])?;
         Ok((self.path("leaf.crt"), self.path("leaf.key")))
     }
 
     fn make(&self, file: &str, name: &str, extensions: &str, signed_by: &[&str]) -> Result<()> {
-        let config = self.path(&format!("{file}.cnf"));
-        fs::write(
-            &config,
-            format!(
-                "[req]\ndistinguished_name = name\nx509_extensions = extensions\nprompt = no\n\
-                 [name]\nCN = {name}\n[extensions]\n{extensions}\n"
-            ),
-        )?;
-        let files = [config, self.path(&format!("{file}.key")), self.path(&format!("{file}.crt"))];
-        let [config, key, certificate] = files.map(|path| path.to_string_lossy().into_owned());
-        let common = [
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-days",
-            "2",
-            "-config",
-            &config,
-            "-keyout",
-            &key,
-            "-out",
-            &certificate,
-        ];
+        let request = CertificateRequest::write(self.dir.path(), file, name, extensions)?;
+        let arguments = request.arguments.iter().map(String::as_str);
         let launch = Launch {
             program: PathBuf::from("/usr/bin/openssl"),
-            arguments: common.iter().chain(signed_by).map(Into::into).collect(),
+            arguments: arguments.chain(signed_by.iter().copied()).map(Into::into).collect(),
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             directory: self.dir.path().to_owned(),
         };
@@ -92,6 +65,42 @@ impl Authority {
         let said = String::from_utf8_lossy(&output.stderr);
         ensure!(output.exit.is_success(), "openssl failed: {said}");
         Ok(())
+    }
+}
+
+/// Extensions of the certificate of a host.
+pub(crate) fn extensions_of(host: &str) -> String {
+    format!("subjectAltName = DNS:{host}\nbasicConstraints = critical,CA:FALSE")
+}
+
+/// A key and a certificate that openssl is to make: `FILE.key` and `FILE.crt` of a folder.
+#[derive(Debug)]
+pub(crate) struct CertificateRequest {
+    /// The file of the certificate
+    pub(crate) certificate: PathBuf,
+    /// Arguments of openssl
+    pub(crate) arguments: Vec<String>,
+}
+
+impl CertificateRequest {
+    /// Writes its configuration. Without more arguments the certificate is signed with its own key.
+    pub(crate) fn write(folder: &Path, file: &str, name: &str, extensions: &str) -> Result<Self> {
+        let path = |ending: &str| folder.join(format!("{file}.{ending}"));
+        let (config, certificate) = (path("cnf"), path("crt"));
+        fs::write(
+            &config,
+            format!(
+                "[req]\ndistinguished_name = name\nx509_extensions = extensions\nprompt = no\n\
+                 [name]\nCN = {name}\n[extensions]\n{extensions}\n"
+            ),
+        )?;
+        let options = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2";
+        let mut arguments: Vec<String> = options.split(' ').map(str::to_owned).collect();
+        let files = [("-config", config), ("-keyout", path("key")), ("-out", certificate.clone())];
+        for (option, file) in files {
+            arguments.extend([option.to_owned(), file.to_string_lossy().into_owned()]);
+        }
+        Ok(Self { certificate, arguments })
     }
 }
 

@@ -87,12 +87,7 @@ async fn a_file_that_the_home_has_no_more_is_gone_after_a_pull_and_kept_aside() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_replica_with_a_changed_row_is_noticed_at_the_next_entry_that_touches_it() {
-    let cluster = Cluster::start(2).await;
-    let owner = cluster.owner().await;
-    let follower = cluster.others(owner)[0];
-    let task = json!({ "title": "to be done" });
-    cluster.http(owner).call("mcp__task__create", task).await.unwrap().unwrap();
-    cluster.until_caught_up(follower).await;
+    let (cluster, owner, follower) = with_a_task().await;
     let path = cluster.machines[follower].database();
     change_by_hand(&path, "UPDATE task SET title = 'forged'");
     let checked = cluster.machines[follower].world.run(&["home", "check", "--json"]).await.unwrap();
@@ -102,6 +97,17 @@ async fn a_replica_with_a_changed_row_is_noticed_at_the_next_entry_that_touches_
     let aside = path.with_file_name("home.db.aside-1");
     crate::crew::until("it is set aside", || aside.exists()).await;
     cluster.expect_whole().await;
+}
+
+/// Two servers whose files both have one task: the cluster, its owner and its follower.
+async fn with_a_task() -> (Cluster, usize, usize) {
+    let cluster = Cluster::start(2).await;
+    let owner = cluster.owner().await;
+    let follower = cluster.others(owner)[0];
+    let task = json!({ "title": "to be done" });
+    cluster.http(owner).call("mcp__task__create", task).await.unwrap().unwrap();
+    cluster.until_caught_up(follower).await;
+    (cluster, owner, follower)
 }
 
 fn change_by_hand(file: &Path, sql: &str) {
@@ -120,12 +126,7 @@ async fn claim_task(cluster: &Cluster, owner: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_changed_where_the_home_is_owned_is_noticed_by_the_others_and_fills_no_disk() {
-    let cluster = Cluster::start(2).await;
-    let owner = cluster.owner().await;
-    let follower = cluster.others(owner)[0];
-    let task = json!({ "title": "to be done" });
-    cluster.http(owner).call("mcp__task__create", task).await.unwrap().unwrap();
-    cluster.until_caught_up(follower).await;
+    let (cluster, owner, follower) = with_a_task().await;
     let database = |machine: usize| cluster.machines[machine].database();
     change_by_hand(&database(owner), "UPDATE task SET title = 'forged'");
     assert_eq!(claim_task(&cluster, owner).await, "forged");
